@@ -1,0 +1,84 @@
+"""Every ref name and every path on the branch. No other module spells one.
+
+Names on the branch are generated, never made from text that somebody wrote.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timezone
+from typing import Final
+
+from gitmem.model.ids import EventId, MemoryId, event_milliseconds, is_digest, is_event_id, is_memory_id
+
+MAIN: Final = "refs/heads/gitmem/main"
+INBOX: Final = "refs/gitmem/inbox"
+PROPOSALS: Final = "refs/heads/gitmem/propose/"
+BRANCH_SPACE: Final = "refs/heads/gitmem/"
+PRIVATE_SPACE: Final = "refs/gitmem/"
+
+CONFIG: Final = "gitmem.yaml"
+README: Final = "README.md"
+ATTRIBUTES: Final = ".gitattributes"
+SCHEMA: Final = "schemas/memory.schema.json"
+MEMORIES: Final = "memories"
+TOMBSTONES: Final = "tombstones"
+EVENTS: Final = "events"
+
+MAX_DEPTH: Final = 5
+_NAME = re.compile(r"[a-z0-9._-]{1,100}")
+
+# Where `schemas/memory.schema.json` lies as seen from a memory file.
+SCHEMA_COMMENT: Final = "# yaml-language-server: $schema=../../../schemas/memory.schema.json"
+
+
+def memory_path(identifier: MemoryId | str) -> str:
+    return f"{MEMORIES}/{identifier[0]}/{identifier[1]}/{identifier}.yaml"
+
+
+def event_path(identifier: EventId | str, memory: MemoryId | str | None) -> str:
+    """`events/<yyyy-mm>/<a>/<b>/<ulid>.<memory>.json`; a, b are the first characters of the memory's id.
+
+    The memory in the name makes the history of one memory a handful of tree reads, and the fan-out keeps
+    a busy month from making every write as large as the month. Events about no memory use `branch`.
+    """
+    subject = memory or "branch"
+    month = datetime.fromtimestamp(event_milliseconds(identifier) / 1000, timezone.utc).strftime("%Y-%m")
+    return f"{EVENTS}/{month}/{subject[0]}/{subject[1]}/{identifier}.{subject}.json"
+
+
+def tombstone_path(digest: str) -> str:
+    return f"{TOMBSTONES}/{digest[0]}/{digest[1]}/{digest}.yaml"
+
+
+def memory_of_path(path: str) -> MemoryId | None:
+    """The id of the memory that lives at `path`, or None when no memory may live there."""
+    identifier = path.rsplit("/", 1)[-1].removesuffix(".yaml")
+    if is_memory_id(identifier) and path == memory_path(identifier):
+        return MemoryId(identifier)
+    return None
+
+
+def event_of_path(path: str) -> EventId | None:
+    name = path.rsplit("/", 1)[-1].removesuffix(".json")
+    identifier, _, subject = name.partition(".")
+    if not is_event_id(identifier) or not (is_memory_id(subject) or subject == "branch"):
+        return None
+    return EventId(identifier) if path == event_path(identifier, subject) else None
+
+
+def tombstone_of_path(path: str) -> str | None:
+    digest = path.rsplit("/", 1)[-1].removesuffix(".yaml")
+    return digest if is_digest(digest) and path == tombstone_path(digest) else None
+
+
+def is_allowed_path(path: str) -> bool:
+    """True when a file of the branch may have this path: a known place, a generated name."""
+    if path in (CONFIG, README, ATTRIBUTES, SCHEMA):
+        return True
+    parts = path.split("/")
+    if len(parts) > MAX_DEPTH or any(not _NAME.fullmatch(p) or p in (".", "..") for p in parts):
+        return False
+    if parts[0] == "conflicts":
+        return len(parts) >= 3 and is_memory_id(parts[1])
+    return any((memory_of_path(path), event_of_path(path), tombstone_of_path(path)))

@@ -1,0 +1,333 @@
+"""The nouns of the format. All frozen; `extra` keeps the fields that this version does not know.
+
+They are plain dataclasses so that a verb which only builds one starts fast; `gitmem.model.read` checks
+foreign data against these same definitions with pydantic, and the JSON Schema is generated from them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Final, Literal
+
+from gitmem.model.vocabulary import FORMAT, Audience, Channel, EvidenceType, Kind, LinkType, Op, Origin, Role
+
+Extra = Mapping[str, Any]
+NO_EXTRA: Final[Extra] = {}
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """Who may read: the project and the audience. Enforced, never a hint."""
+
+    project: str
+    audience: Audience = "team"
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Valid:
+    """When it was true in the world: [from, until), ISO dates or times; None is open."""
+
+    start: str | None = None
+    until: str | None = None
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A typed edge to another memory. `why` is needed by `differs_from`."""
+
+    type: LinkType
+    to: str
+    why: str | None = None
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Alternative:
+    """What a decision ruled out, and why."""
+
+    title: str
+    why: str
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of a plan."""
+
+    text: str
+    done: bool = False
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Bytes [start, end) of one generation of a captured transcript."""
+
+    generation: int
+    start: int
+    end: int
+    extra: Extra = field(default_factory=dict)
+
+
+# One class per type of evidence. `sha256` is over the exact cited bytes; `quote`, when there is one,
+# occurs in them word for word.
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptRef:
+    type: ClassVar[EvidenceType] = "transcript"
+    session: str
+    record: str
+    span: Span
+    sha256: str
+    speaker: str
+    quote: str | None = None
+    role: Role = "supports"
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class FileRef:
+    """`lines` is "12" or "40-58", 1-based and inclusive; None cites the whole file."""
+
+    type: ClassVar[EvidenceType] = "file"
+    path: str
+    blob: str
+    commit: str
+    sha256: str
+    lines: str | None = None
+    quote: str | None = None
+    role: Role = "supports"
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class CommitRef:
+    """`sha256` is over the raw commit object; `patch` is git's stable patch id, the second key after a rewrite."""
+
+    type: ClassVar[EvidenceType] = "commit"
+    commit: str
+    sha256: str
+    patch: str | None = None
+    quote: str | None = None
+    role: Role = "supports"
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TestRef:
+    """A case of a stored JUnit or TAP report; `sha256` is over the whole report.
+
+    `blob` and `commit` are there when the report is committed; otherwise only its writer can resolve it.
+    """
+
+    __test__: ClassVar[bool] = False
+    type: ClassVar[EvidenceType] = "test"
+    path: str
+    case: str
+    outcome: Literal["passed", "failed", "skipped"]
+    sha256: str
+    blob: str | None = None
+    commit: str | None = None
+    quote: str | None = None
+    role: Role = "supports"
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRef:
+    """Another memory; `sha256` is over its canonical bytes when it was cited."""
+
+    type: ClassVar[EvidenceType] = "memory"
+    id: str
+    sha256: str
+    quote: str | None = None
+    role: Role = "supports"
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class HumanRef:
+    """A person's own words, said at a terminal; `sha256` is over `quote` in UTF-8."""
+
+    type: ClassVar[EvidenceType] = "human"
+    quote: str
+    sha256: str
+    role: Role = "supports"
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class UrlRef:
+    """An address outside; never fetched, never enough alone. `sha256` is over the address in UTF-8."""
+
+    type: ClassVar[EvidenceType] = "url"
+    url: str
+    sha256: str
+    quote: str | None = None
+    role: Role = "supports"
+    extra: Extra = field(default_factory=dict)
+
+
+EvidenceRef = TranscriptRef | FileRef | CommitRef | TestRef | MemoryRef | HumanRef | UrlRef
+EVIDENCE_CLASSES: Final[Mapping[str, type[Any]]] = {
+    cls.type: cls for cls in (TranscriptRef, FileRef, CommitRef, TestRef, MemoryRef, HumanRef, UrlRef)
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """What somebody wants remembered, not yet admitted.
+
+    `evidence` holds full references and short forms such as "file:src/pool.py:40-58"; the evidence room
+    turns the short ones into full ones. There is no id, status, origin or project: those are given.
+    """
+
+    kind: Kind
+    title: str
+    body: str = ""
+    aliases: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    cue: str | None = None
+    steps: tuple[Step, ...] = ()
+    claims: tuple[str, ...] = ()
+    groundings: tuple[str, ...] = ()
+    audience: Audience = "team"
+    applies_to: tuple[str, ...] = ()
+    key: str | None = None
+    tags: tuple[str, ...] = ()
+    valid: Valid = field(default_factory=Valid)
+    links: tuple[Link, ...] = ()
+    evidence: tuple[EvidenceRef | str, ...] = ()
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Memory:
+    """One admitted record: a file of the branch."""
+
+    id: str
+    kind: Kind
+    title: str
+    status: str
+    scope: Scope
+    origin: Origin
+    body: str = ""
+    aliases: tuple[str, ...] = ()
+    alternatives: tuple[Alternative, ...] = ()
+    cue: str | None = None
+    steps: tuple[Step, ...] = ()
+    claims: tuple[str, ...] = ()
+    groundings: tuple[str, ...] = ()
+    applies_to: tuple[str, ...] = ()
+    key: str | None = None
+    tags: tuple[str, ...] = ()
+    valid: Valid = field(default_factory=Valid)
+    links: tuple[Link, ...] = ()
+    evidence: tuple[EvidenceRef, ...] = ()
+    format: int = FORMAT
+    extra: Extra = field(default_factory=dict)
+
+    def linked(self, kind: LinkType) -> tuple[str, ...]:
+        """The ids at the other end of the links of one type."""
+        return tuple(link.to for link in self.links if link.type == kind)
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who acted, as observed. No caller names an actor."""
+
+    channel: Channel
+    principal: str = "unproven"
+    host: str | None = None
+    session: str | None = None
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GateRecord:
+    """What the gate said when the change was let in."""
+
+    version: int
+    verdict: Literal["admit", "hold"]
+    evidence: tuple[str, ...] = ()
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """One mutation. `before` and `after` are SHA-256 of the canonical bytes; `prev` is the SHA-256 of the
+    same writer's previous event file, so the chain survives merges."""
+
+    id: str
+    at: str
+    op: Op
+    memory: str | None
+    status_from: str | None
+    status_to: str | None
+    before: str | None
+    after: str | None
+    reason: str
+    actor: Actor
+    gate: GateRecord
+    writer: str
+    prev: str | None = None
+    evidence: tuple[EvidenceRef, ...] = ()
+    format: int = FORMAT
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class TombstoneEntry:
+    """One rejection or lift of a claim."""
+
+    op: Literal["reject", "lift"]
+    at: str
+    event: str
+    memory: str
+    reason: str
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Tombstone:
+    """A rejected claim. It stands unless its last entry is a lift. `title` and `body` are empty once redacted."""
+
+    digest: str
+    project: str
+    kind_class: str
+    history: tuple[TombstoneEntry, ...]
+    title: str = ""
+    body: str = ""
+    format: int = FORMAT
+    extra: Extra = field(default_factory=dict)
+
+    @property
+    def standing(self) -> bool:
+        return bool(self.history) and self.history[-1].op == "reject"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """`gitmem.yaml`: what this memory is about and the policy that judges its next change.
+
+    `review`: "local" lets a person at a terminal write active memory; "forge" sends every write to review.
+    `evidence`: for a kind, the types of which at least one must support it; no entry means any but a url.
+    `unobservable`: what becomes of a reference whose bytes cannot be reached: "hold" or "refuse".
+    """
+
+    project: str
+    aliases: tuple[str, ...] = ()
+    review: Literal["local", "forge"] = "local"
+    evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    unobservable: Literal["hold", "refuse"] = "hold"
+    format: int = FORMAT
+    extra: Extra = field(default_factory=dict)
+
+    @property
+    def projects(self) -> frozenset[str]:
+        """Every id under which this project's records may be filed."""
+        return frozenset((self.project, *self.aliases))

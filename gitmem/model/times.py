@@ -1,0 +1,34 @@
+"""Time. One rule: an instant is an aware UTC datetime; intervals are [from, until).
+
+A date alone means 00:00 UTC of that day; a time without zone means UTC.
+"""
+
+from __future__ import annotations
+
+import re
+from datetime import datetime, timezone
+
+_SHAPE = re.compile(
+    r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+)
+
+
+def parse_instant(text: str) -> datetime:
+    """The instant that an ISO 8601 date or time names. Raises ValueError naming the text."""
+    if not _SHAPE.fullmatch(text):
+        raise ValueError(f"{text!r} is not a date like 2026-03-02 or a time like 2026-03-02T10:00:00Z")
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise ValueError(f"{text!r} is not a date: {error}") from None
+    return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)
+
+
+def format_instant(moment: datetime) -> str:
+    """`2026-03-02T10:00:00Z`; microseconds only when there are some."""
+    return moment.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
+
+
+def holds_at(start: str | None, until: str | None, moment: datetime) -> bool:
+    """True when `moment` lies in [start, until); a missing end is open."""
+    return (start is None or parse_instant(start) <= moment) and (until is None or moment < parse_instant(until))

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+from tests.conftest import SEALED_NAMES, SEALED_PREFIXES, sealed_environment
+
+
+def test_no_variable_of_the_outside_gets_in(seal: Path, monkeypatch) -> None:
+    for name in ("GIT_DIR", "CLAUDECODE", "CODEX_SANDBOX", "XDG_RUNTIME_DIR", "CURSOR_TRACE_ID", "CI"):
+        monkeypatch.setenv(name, "/leak")
+    inside = sealed_environment(seal)
+    leaked = {name for name, value in inside.items() if value == "/leak"}
+    assert leaked == set()
+    assert inside["HOME"] == str(seal)
+    assert inside["PATH"] == os.environ["PATH"]  # the seal lets through what it should
+
+
+def test_git_sees_only_the_sealed_configuration(seal: Path) -> None:
+    done = subprocess.run(["git", "config", "--list", "--show-origin"], capture_output=True, text=True, cwd=seal)
+    origins = {line.split("\t")[0] for line in done.stdout.splitlines()}
+    assert origins == {f"file:{seal}/.gitconfig"}
+
+
+def test_the_seal_is_on_in_every_test() -> None:
+    assert not [n for n in os.environ if n in SEALED_NAMES and n not in ("EDITOR", "TERM")]
+    agents = [p for p in SEALED_PREFIXES if p not in ("GIT_", "XDG_")]
+    assert not [n for n in os.environ if n.startswith(tuple(agents))]
