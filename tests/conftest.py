@@ -45,7 +45,7 @@ def seal(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     home = tmp_path_factory.mktemp("home")
     (home / ".gitconfig").write_text(
         "[user]\n\tname = Test Person\n\temail = person@example.invalid\n"
-        "[init]\n\tdefaultBranch = main\n[protocol \"file\"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n"
+        '[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n'
     )
     environment = sealed_environment(home)
     for name in set(os.environ) - set(environment):
@@ -63,7 +63,11 @@ def seal(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
 def git(where: Path, *arguments: str, check: bool = True, **kwargs: object) -> str:
     """Run plain git in `where` and give its standard output."""
     done = subprocess.run(
-        ["git", "-C", str(where), *arguments], capture_output=True, text=True, check=False, **kwargs  # type: ignore[call-overload]
+        ["git", "-C", str(where), *arguments],
+        capture_output=True,
+        text=True,
+        check=False,
+        **kwargs,  # type: ignore[call-overload]
     )
     if check and done.returncode:
         raise AssertionError(f"git {' '.join(arguments)}: {done.returncode}\n{done.stdout}{done.stderr}")
@@ -76,7 +80,14 @@ def repo(tmp_path: Path) -> Path:
     where = tmp_path / "shop"
     (where / "src").mkdir(parents=True)
     git(where, "init", "-q", "-b", "main")
-    lines = ["class Pool:", "    size = 20", "", "    def acquire(self):", "        return retry(self.connect, tries=3)", ""]
+    lines = [
+        "class Pool:",
+        "    size = 20",
+        "",
+        "    def acquire(self):",
+        "        return retry(self.connect, tries=3)",
+        "",
+    ]
     (where / "src/pool.py").write_text("\n".join(lines))
     (where / "README.md").write_text("# shop\n")
     git(where, "add", ".")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
 _ALLOWED_CONTROLS: Final = "\n\t"
+_CLEAN: Final = re.compile(r"[\n\t -~]*")
 # Cc control, Cf format (bidi marks, zero width, tags), Cs surrogate, Co private use, Cn unassigned,
 # Zl and Zp line separators that some readers take for a line end.
 _FORBIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
@@ -29,7 +31,7 @@ def is_forbidden(char: str) -> bool:
 
 def forbidden(text: str) -> Iterator[tuple[int, str]]:
     """Each forbidden character with its position."""
-    if text.isascii() and text.isprintable():
+    if _CLEAN.fullmatch(text):
         return
     for position, char in enumerate(text):
         if is_forbidden(char):
