@@ -173,7 +173,7 @@ class UrlRef:
 
 
 EvidenceRef = TranscriptRef | FileRef | CommitRef | TestRef | MemoryRef | HumanRef | UrlRef
-EVIDENCE_CLASSES: Final[Mapping[str, type[Any]]] = {
+EVIDENCE_CLASSES: Final[Mapping[str, Any]] = {
     cls.type: cls for cls in (TranscriptRef, FileRef, CommitRef, TestRef, MemoryRef, HumanRef, UrlRef)
 }
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import MISSING, fields
 from functools import cache
-from typing import Any, cast
+from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError, create_model
 
@@ -20,7 +20,7 @@ _CLOSED = ConfigDict(strict=True, extra="forbid")
 
 
 @cache
-def model(cls: type[object], *, closed: bool = False) -> Any:
+def model(cls: Any, *, closed: bool = False) -> Any:
     """The pydantic model that has the fields of the noun `cls` under the names they have in a file.
 
     `closed` refuses unknown fields: a draft with a misspelt field is a mistake, a stored record with one
@@ -29,16 +29,16 @@ def model(cls: type[object], *, closed: bool = False) -> Any:
     from typing import get_type_hints
 
     hints = get_type_hints(cls)
-    defaults = {f.name: f for f in fields(cast(Any, cls))}
+    defaults = {f.name: f for f in fields(cls)}
     shape: dict[str, Any] = {}
     for name, key, _ in _keys(cls):
         kind: Any = hints[name]
         if name in _NESTED:
             kind = model(_NESTED[name], closed=closed)
         elif (cls, name) in _NESTED_LISTS:
-            kind = tuple[model(_NESTED_LISTS[cls, name], closed=closed), ...]
+            kind = _tuple_of(model(_NESTED_LISTS[cls, name], closed=closed))
         elif name == "evidence" and cls in _EVIDENCED:
-            kind = tuple[evidence_union(closed, short=cls is Draft), ...]
+            kind = _tuple_of(evidence_union(closed, short=cls is Draft))
         spec = defaults[name]
         default = spec.default if spec.default is not MISSING else ... if spec.default_factory is MISSING else None
         if spec.default_factory is not MISSING:
@@ -46,6 +46,10 @@ def model(cls: type[object], *, closed: bool = False) -> Any:
         else:
             shape[key] = (kind, default)
     return create_model(cls.__name__, __config__=_CLOSED if closed else _STRICT, __doc__=cls.__doc__, **shape)
+
+
+def _tuple_of(kind: Any) -> Any:
+    return tuple[kind, ...]
 
 
 def _field(**kwargs: Any) -> Any:
@@ -75,11 +79,11 @@ def evidence_union(closed: bool, *, short: bool) -> Any:
 
 
 @cache
-def _adapter(cls: type[object], closed: bool) -> TypeAdapter[Any]:
+def _adapter(cls: Any, closed: bool) -> TypeAdapter[Any]:
     return TypeAdapter(model(cls, closed=closed))
 
 
-def problems(cls: type[Any], data: Mapping[str, Any], lines: Mapping[Any, int], *, closed: bool = False) -> list[str]:
+def problems(cls: Any, data: Mapping[str, Any], lines: Mapping[Any, int], *, closed: bool = False) -> list[str]:
     """What is wrong with `data` as a `cls`, one sentence a fault, with the line where it is known."""
     try:
         # JSON mode is strict about scalars and still takes lists for tuples and objects for records.

@@ -11,7 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
-from typing import Any, Final, cast
+from typing import Any, Final
 
 from gitmem.errors import CorruptRecord
 from gitmem.model import nouns
@@ -21,7 +21,7 @@ from gitmem.model.vocabulary import FORMAT
 from gitmem.model.yaml_codec import emit, parse
 
 # The order of keys in a file. A field in `_OPTIONAL` is left out at its default.
-_ORDER: Final[Mapping[type[Any], tuple[str, ...]]] = {
+_ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
     Memory: (
         "format", "id", "kind", "title", "body", "aliases", "alternatives", "cue", "steps", "claims", "groundings",
         "status", "scope", "applies_to", "key", "tags", "valid", "origin", "links", "evidence",
@@ -45,14 +45,14 @@ _OPTIONAL: Final = frozenset(
     {"aliases", "alternatives", "cue", "steps", "claims", "groundings", "why", "lines", "quote", "patch", "blob",
      "commit", "host", "session"}
 )  # fmt: skip
-_RENAMED: Final[Mapping[type[Any], Mapping[str, str]]] = {
+_RENAMED: Final[Mapping[Any, Mapping[str, str]]] = {
     nouns.Valid: {"start": "from"},
     Event: {"status_from": "from", "status_to": "to"},
 }
-_NESTED: Final[Mapping[str, type[Any]]] = {
+_NESTED: Final[Mapping[str, Any]] = {
     "scope": nouns.Scope, "valid": nouns.Valid, "span": nouns.Span, "actor": nouns.Actor, "gate": nouns.GateRecord,
 }  # fmt: skip
-_NESTED_LISTS: Final[Mapping[tuple[type[Any], str], type[Any]]] = {
+_NESTED_LISTS: Final[Mapping[tuple[Any, str], Any]] = {
     **{(cls, "alternatives"): nouns.Alternative for cls in (Memory, Draft)},
     **{(cls, "steps"): nouns.Step for cls in (Memory, Draft)},
     **{(cls, "links"): nouns.Link for cls in (Memory, Draft)},
@@ -67,9 +67,9 @@ def digest(data: bytes) -> str:
 
 
 @cache
-def _keys(cls: type[object]) -> tuple[tuple[str, str, bool], ...]:
+def _keys(cls: Any) -> tuple[tuple[str, str, bool], ...]:
     """(field, key in the file, may be left out) in file order."""
-    names = [f.name for f in fields(cast(Any, cls)) if f.name != "extra"]
+    names = [f.name for f in fields(cls) if f.name != "extra"]
     ordered = _ORDER.get(cls, tuple(names))
     renamed = _RENAMED.get(cls, {})
     return tuple((name, renamed.get(name, name), name in _OPTIONAL) for name in ordered)
@@ -97,7 +97,7 @@ def _plain(value: Any) -> Any:
     return to_data(value) if is_dataclass(value) else value
 
 
-def from_data(cls: type[Any], data: Mapping[str, Any]) -> Any:
+def from_data(cls: Any, data: Mapping[str, Any]) -> Any:
     """Build a record of plain data without checking types. Raises KeyError or TypeError on a wrong shape."""
     known = {key: name for name, key, _ in _keys(cls)}
     values: dict[str, Any] = {}
@@ -111,7 +111,7 @@ def from_data(cls: type[Any], data: Mapping[str, Any]) -> Any:
     return cls(**values, extra=extra)
 
 
-def _from_plain(cls: type[Any], name: str, value: Any) -> Any:
+def _from_plain(cls: Any, name: str, value: Any) -> Any:
     if name in _NESTED and isinstance(value, Mapping):
         return from_data(_NESTED[name], value)
     if isinstance(value, list):
@@ -188,14 +188,14 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def _read(cls: type[Any], raw: bytes, path: str, trusted: bool) -> Any:
+def _read(cls: Any, raw: bytes, path: str, trusted: bool) -> Any:
     parsed = parse(raw, name=path)
     if not isinstance(parsed.data, dict):
         raise CorruptRecord(f"{path or 'the file'} is not a mapping of fields", hint="docs/format.md shows one")
     return _build(cls, parsed.data, path, trusted, parsed.lines)
 
 
-def _build(cls: type[Any], data: dict[str, Any], path: str, trusted: bool, lines: Mapping[Any, int]) -> Any:
+def _build(cls: Any, data: dict[str, Any], path: str, trusted: bool, lines: Mapping[Any, int]) -> Any:
     found = data.get("format")
     if isinstance(found, int) and found > FORMAT:
         raise CorruptRecord(
