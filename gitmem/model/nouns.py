@@ -258,9 +258,28 @@ class GateRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Previous:
+    """The same writer's previous event: where it lies and the SHA-256 of its file."""
+
+    path: str
+    sha256: str
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """What an accepted candidate came from: when, by whom, and the SHA-256 of the proposing event."""
+
+    at: str
+    actor: Actor
+    event: str
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Event:
-    """One mutation. `before` and `after` are SHA-256 of the canonical bytes; `prev` is the SHA-256 of the
-    same writer's previous event file, so the chain survives merges."""
+    """One mutation. `before` and `after` are SHA-256 of the canonical bytes of the record. `prev` chains the
+    events of one writer (one clone and ref), so the chains survive merges and squashes."""
 
     id: str
     at: str
@@ -274,8 +293,8 @@ class Event:
     actor: Actor
     gate: GateRecord
     writer: str
-    prev: str | None = None
-    evidence: tuple[EvidenceRef, ...] = ()
+    prev: Previous | None = None
+    proposed: Proposal | None = None
     format: int = FORMAT
     extra: Extra = field(default_factory=dict)
 

@@ -11,10 +11,10 @@ from typing import Any
 from pydantic import ConfigDict, TypeAdapter, ValidationError, create_model
 
 from gitmem.model import nouns
-from gitmem.model.nouns import Draft, Event, Memory
+from gitmem.model.nouns import Draft, Memory
 from gitmem.model.records import _NESTED, _NESTED_LISTS, _keys
 
-_EVIDENCED = (Memory, Draft, Event)
+_EVIDENCED = (Memory, Draft)
 _STRICT = ConfigDict(strict=True, extra="allow")
 _CLOSED = ConfigDict(strict=True, extra="forbid")
 
@@ -34,7 +34,8 @@ def model(cls: Any, *, closed: bool = False) -> Any:
     for name, key, _ in _keys(cls):
         kind: Any = hints[name]
         if name in _NESTED:
-            kind = model(_NESTED[name], closed=closed)
+            nested = model(_NESTED[name], closed=closed)
+            kind = nested | None if defaults[name].default is None else nested
         elif (cls, name) in _NESTED_LISTS:
             kind = _tuple_of(model(_NESTED_LISTS[cls, name], closed=closed))
         elif name == "evidence" and cls in _EVIDENCED:

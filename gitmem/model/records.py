@@ -31,8 +31,8 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
         "applies_to", "key", "tags", "valid", "links", "evidence",
     ),
     Event: (
-        "format", "id", "at", "op", "memory", "status_from", "status_to", "before", "after", "reason", "evidence",
-        "actor", "gate", "writer", "prev",
+        "format", "id", "at", "op", "memory", "status_from", "status_to", "before", "after", "reason", "actor",
+        "gate", "writer", "prev", "proposed",
     ),
     Tombstone: ("format", "digest", "project", "kind_class", "title", "body", "history"),
     Config: ("format", "project", "aliases", "review", "evidence", "unobservable"),
@@ -43,7 +43,7 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
 }  # fmt: skip
 _OPTIONAL: Final = frozenset(
     {"aliases", "alternatives", "cue", "steps", "claims", "groundings", "why", "lines", "quote", "patch", "blob",
-     "commit", "host", "session"}
+     "commit", "host", "session", "proposed"}
 )  # fmt: skip
 _RENAMED: Final[Mapping[Any, Mapping[str, str]]] = {
     nouns.Valid: {"start": "from"},
@@ -51,6 +51,7 @@ _RENAMED: Final[Mapping[Any, Mapping[str, str]]] = {
 }
 _NESTED: Final[Mapping[str, Any]] = {
     "scope": nouns.Scope, "valid": nouns.Valid, "span": nouns.Span, "actor": nouns.Actor, "gate": nouns.GateRecord,
+    "prev": nouns.Previous, "proposed": nouns.Proposal,
 }  # fmt: skip
 _NESTED_LISTS: Final[Mapping[tuple[Any, str], Any]] = {
     **{(cls, "alternatives"): nouns.Alternative for cls in (Memory, Draft)},
@@ -58,7 +59,7 @@ _NESTED_LISTS: Final[Mapping[tuple[Any, str], Any]] = {
     **{(cls, "links"): nouns.Link for cls in (Memory, Draft)},
     (Tombstone, "history"): nouns.TombstoneEntry,
 }
-_WITH_EVIDENCE: Final = (Memory, Draft, Event)
+_WITH_EVIDENCE: Final = (Memory, Draft)
 
 
 def digest(data: bytes) -> str:
@@ -80,7 +81,7 @@ def to_data(record: Any) -> dict[str, Any]:
     data: dict[str, Any] = {}
     if isinstance(record, EvidenceRef):
         data["type"] = record.type
-    for name, key, optional in _keys(type(record)):
+    for name, key, optional in _keys(record.__class__):
         value = getattr(record, name)
         if optional and (value is None or value == ()):
             continue

@@ -1,0 +1,1 @@
+"""Git: objects, snapshots, transactions, refs, the remote. Import from the modules: this package loads nothing."""
