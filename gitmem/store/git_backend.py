@@ -1,0 +1,185 @@
+"""The port on the git program: works in every repository that git works in."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitmem.errors import GitmemError, NotFound, UnsupportedRepository
+from gitmem.store import program
+from gitmem.store.cat_file import CatFile, stream
+from gitmem.store.lock import past_locks
+from gitmem.store.loose import adopt_owner, fsync, loose_path, write_loose
+from gitmem.store.objects import is_object_id, object_id, zero_id
+from gitmem.store.packfile import write_pack
+from gitmem.store.port import BULK, RefMove
+from gitmem.store.refs import list_refs, read_ref, refusal
+
+if TYPE_CHECKING:
+    from gitmem.store.repository import Location
+
+_STREAM_ABOVE = 64  # objects; below it the resident process answers faster than a new one starts
+
+
+class GitBackend:
+    """See `gitmem.store.port.Backend`."""
+
+    name = "git"
+
+    def __init__(self, location: Location) -> None:
+        self.location = location
+        self.object_format = location.object_format
+        self._cat_file = CatFile(location)
+        self._unpublished: list[tuple[str, str, bytes]] = []
+        self._kept_packs: list[Path] = []
+
+    def ref(self, name: str) -> str | None:
+        return read_ref(self.location, name)
+
+    def refs(self, prefix: str) -> list[tuple[str, str]]:
+        return list_refs(self.location, prefix)
+
+    def resolve(self, revision: str) -> str | None:
+        return self._cat_file.commit_of(revision)
+
+    def read(self, oid: str) -> tuple[str, bytes]:
+        return self._cat_file.contents(oid)
+
+    def read_many(self, oids: Iterable[str]) -> Iterator[tuple[str, str, bytes]]:
+        rest = iter(oids)
+        first = list(itertools.islice(rest, _STREAM_ABOVE))
+        if len(first) < _STREAM_ABOVE:
+            return ((oid, *self.read(oid)) for oid in first)
+        return stream(self.location, itertools.chain(first, rest))
+
+    def size(self, oid: str) -> int:
+        return self._cat_file.header(oid)[1]
+
+    def write(self, objects: Sequence[tuple[str, bytes]]) -> None:
+        if self.location.quarantined:
+            raise UnsupportedRepository("nothing can be written while a push is being judged")
+        if len(objects) > BULK:
+            self._kept_packs.append(self._write_pack(objects))
+            return
+        staged = [(object_id(kind, data, self.object_format), kind, data) for kind, data in objects]
+        write_loose(self.location.objects, staged, self.location.shared_mode)
+        self._unpublished += staged
+
+    def move_refs(self, moves: Sequence[RefMove]) -> None:
+        if moves:
+            past_locks(self.location, lambda: self._update_refs(moves))
+        self._make_good()
+
+    def log(
+        self,
+        tip: str,
+        *,
+        base: str | None = None,
+        first_parent: bool = False,
+        paths: Sequence[str] = (),
+        limit: int | None = None,
+    ) -> list[str]:
+        options = ["--first-parent"] if first_parent else []
+        if limit is not None:
+            options.append(f"--max-count={limit}")
+        revisions = [tip, *([f"^{base}"] if base else [])]
+        done = self.location.git("rev-list", *options, "--end-of-options", *revisions, "--", *paths)
+        if done.status:
+            raise self._unreadable(done, tip, base)
+        return done.lines
+
+    def is_ancestor(self, old: str, new: str) -> bool:
+        done = self.location.git("merge-base", "--is-ancestor", "--end-of-options", old, new)
+        if done.status > 1:
+            raise self._unreadable(done, old, new)
+        return done.status == 0
+
+    def close(self) -> None:
+        self._cat_file.close()
+
+    def _unreadable(self, done: program.Completed, *oids: str | None) -> GitmemError:
+        for oid in oids:
+            if oid and is_object_id(oid, self.object_format):
+                self.read(oid)  # raises NotFound or CorruptRecord for the one that is at fault
+            elif oid and self.resolve(oid) is None:
+                return NotFound(f"there is no commit {oid}")
+        return done.failure("the history cannot be read")
+
+    def _update_refs(self, moves: Sequence[RefMove]) -> None:
+        zero = zero_id(self.object_format)
+        commands = ["start"]
+        for move in moves:
+            if move.new is None and move.old is None:
+                commands.append(f"verify {move.ref}\0{zero}")
+            elif move.new is None:
+                commands += ["option no-deref", f"delete {move.ref}\0{move.old}"]
+            else:
+                commands += ["option no-deref", f"update {move.ref}\0{move.new}\0{move.old or zero}"]
+        text = "\0".join([*commands, "prepare", "commit", ""])
+        reason = moves[0].reason.replace("\n", " ") or "gitmem"
+        done = self.location.git("update-ref", "-m", reason, "-z", "--stdin", stdin=text.encode())
+        if done.status:
+            raise refusal(done, moves)
+        settle_refs(self.location, moves)
+
+    def _make_good(self) -> None:
+        """Write again what a `git prune --expire=now` took between the write and the ref move."""
+        taken = [row for row in self._unpublished if not loose_path(self.location.objects, row[0]).exists()]
+        if taken:
+            lost = [row for row in taken if not self._is_packed(row[0])]
+            write_loose(self.location.objects, lost, self.location.shared_mode)
+        self._unpublished.clear()
+        for keep in self._kept_packs:
+            keep.unlink(missing_ok=True)
+        self._kept_packs.clear()
+
+    def _is_packed(self, oid: str) -> bool:
+        try:
+            self._cat_file.header(oid)
+        except NotFound:
+            return False
+        return True
+
+    def _write_pack(self, objects: Sequence[tuple[str, bytes]]) -> Path:
+        """Stream one pack through index-pack; gives the .keep file that shields it from gc until a ref names it."""
+        process = program.spawn(
+            ("index-pack", "--stdin", "--fix-thin", "--keep=gitmem is writing"),
+            environ=self.location.environ,
+            git_dir=self.location.git_dir,
+        )
+        try:
+            assert process.stdin  # noqa: S101 - a pipe was asked for
+            with contextlib.suppress(BrokenPipeError):  # index-pack ended early and says why on stderr
+                write_pack(objects, len(objects), self.object_format, process.stdin.write)
+            out, err = process.communicate()
+        except BaseException:
+            process.kill()
+            process.communicate()
+            raise
+        done = program.Completed(process.returncode, out, err.decode("utf-8", "replace"))
+        if done.status:
+            raise done.failure(f"a pack of {len(objects)} objects could not be stored")
+        pack = self.location.objects / "pack" / f"pack-{done.lines[-1].split()[-1]}"
+        for suffix in (".pack", ".idx"):
+            adopt_owner(pack.with_suffix(suffix), self.location.objects)
+        fsync(pack.parent)
+        return pack.with_suffix(".keep")
+
+
+def settle_refs(location: Location, moves: Sequence[RefMove]) -> None:
+    """fsync the folders in which refs appeared; leave refs and reflogs to the repository's owner."""
+    if location.ref_format != "files":
+        return
+    for top in (location.common_dir, location.common_dir / "logs"):
+        for folder in sorted({(top / move.ref).parent for move in moves}):
+            while folder != location.common_dir and folder.is_dir():
+                if top == location.common_dir:
+                    fsync(folder)
+                adopt_owner(folder, location.common_dir)
+                folder = folder.parent
+        for move in moves:
+            if (top / move.ref).is_file():
+                adopt_owner(top / move.ref, location.common_dir)

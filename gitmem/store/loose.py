@@ -1,0 +1,146 @@
+"""Loose objects, written so that what was acknowledged outlives a power cut.
+
+libgit2 fsyncs nothing by default, git syncs loose objects only when asked and then one after the other. Here each
+object goes to a temporary file, all are fsynced side by side, then renamed, then their folders are fsynced: no
+reader ever sees an empty object under its final name, and one write costs two rounds of the disk.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from typing import Final
+
+from gitmem.errors import CorruptRecord
+
+_LEVEL: Final = 1  # git's own default for loose objects
+_THREADS: Final = 8
+
+
+def loose_path(objects: Path, oid: str) -> Path:
+    return objects / oid[:2] / oid[2:]
+
+
+def is_whole(path: Path) -> bool:
+    """True when the file inflates to its end. libgit2 1.9 never returns from reading one that does not."""
+    inflater = zlib.decompressobj()
+    try:
+        with path.open("rb") as file:
+            while chunk := file.read(1 << 16):
+                inflater.decompress(chunk)
+    except zlib.error:
+        return False
+    return inflater.eof
+
+
+def header_of(path: Path) -> tuple[str, int]:
+    """(kind, size) from the first bytes. Raises CorruptRecord naming the file."""
+    with path.open("rb") as file:
+        start = file.read(256)
+    try:
+        head = zlib.decompressobj().decompress(start, 64).split(b"\0", 1)[0].split(b" ")
+        return head[0].decode("ascii"), int(head[1])
+    except (zlib.error, ValueError, IndexError) as error:
+        raise damaged(path) from error
+
+
+def damaged(path: Path) -> CorruptRecord:
+    oid = path.parent.name + path.name
+    size = path.stat().st_size if path.exists() else 0
+    return CorruptRecord(
+        f"object {oid} is damaged: {path} has {size} bytes and is not whole",
+        hint="git fsck names what is broken; fetch the branch again, or restore that file from another clone",
+        details={"object": oid, "path": str(path)},
+    )
+
+
+def write_loose(objects: Path, staged: Sequence[tuple[str, str, bytes]], shared_mode: int) -> None:
+    """Write each (id, kind, data). Durable on return. A damaged object of the same id is replaced.
+
+    An object that only lies in a pack is written again: a pack that somebody's gc is about to drop does not count.
+    """
+    pending: list[tuple[Path, Path]] = []
+    settled: list[Path] = []
+    folders: set[Path] = set()
+    try:
+        for oid, kind, data in dict.fromkeys(staged):
+            path = loose_path(objects, oid)
+            if path.exists() and is_whole(path):
+                os.utime(path)  # as git does: young objects are not pruned
+                settled.append(path)
+                continue
+            if not path.parent.is_dir():
+                make_folder(path.parent, shared_mode)
+                folders.add(objects)
+            temporary = path.parent / f"tmp_obj_{os.urandom(8).hex()}"  # the name that git's own prune clears away
+            body = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(data), data), _LEVEL)
+            descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444 | (shared_mode & 0o444))
+            pending.append((temporary, path))
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(body)
+            adopt_owner(temporary, objects)
+        fsync_all([*(temporary for temporary, _ in pending), *settled])
+        while pending:
+            temporary, path = pending[-1]
+            temporary.replace(path)
+            pending.pop()
+            folders.add(path.parent)
+    finally:
+        for temporary, _ in pending:
+            temporary.unlink(missing_ok=True)
+    fsync_all(sorted(folders))
+
+
+def make_folder(path: Path, shared_mode: int) -> None:
+    """A folder with the repository's permissions; fine when it is there."""
+    path.mkdir(exist_ok=True)
+    if shared_mode:
+        path.chmod(0o2700 | (shared_mode & 0o077) | ((shared_mode & 0o044) >> 2))
+    adopt_owner(path, path.parent)
+
+
+def adopt_owner(path: Path, like: Path) -> None:
+    """As root, in a repository of somebody else: leave what was made to its owner, who must go on writing there."""
+    if os.geteuid() == 0:
+        owner = like.stat()
+        if owner.st_uid:
+            os.chown(path, owner.st_uid, owner.st_gid)
+
+
+def fsync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def fsync_all(paths: Iterable[Path]) -> None:
+    """fsync files and folders side by side: the disk's journal takes them in one or two commits."""
+    waiting = list(paths)
+    if len(waiting) < 2:
+        for path in waiting:
+            fsync(path)
+        return
+    failures: list[OSError] = []
+    threads = [
+        threading.Thread(target=_fsync_each, args=(waiting[start::_THREADS], failures.append))
+        for start in range(min(_THREADS, len(waiting)))
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
+
+
+def _fsync_each(paths: Sequence[Path], failed: Callable[[OSError], None]) -> None:
+    for path in paths:
+        try:
+            fsync(path)
+        except OSError as error:
+            failed(error)

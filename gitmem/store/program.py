@@ -1,0 +1,157 @@
+"""The one place that starts the git program: a fixed environment, list arguments, no shell.
+
+Nothing in a repository or in the caller's environment may make git run another program or act elsewhere:
+every `GIT_*` is dropped, system and global configuration are off unless the user's own is asked for
+(credentials, ownership exceptions, identity), and the keys by which a repository's configuration starts
+programs are overridden. Variables in arguments stand behind `--end-of-options` or travel on standard input.
+"""
+
+from __future__ import annotations
+
+import subprocess  # noqa: TID251 - this module owns it
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from gitmem.errors import GitmemError, RemoteError, UnsupportedRepository
+from gitmem.model.text import one_line
+
+OLDEST_GIT = "2.36"
+
+# hooksPath: what gitmem writes has passed the gate, and a hook of gitmem's own would be called back by its own
+# ref move. gc and maintenance: never started behind a person's back from here.
+_FIXED = (
+    "--no-pager",
+    "--no-replace-objects",
+    "--literal-pathspecs",
+    *("-c", "core.fsmonitor=false"),
+    *("-c", "core.hooksPath=/dev/null"),
+    *("-c", "core.alternateRefsCommand=:"),
+    *("-c", "protocol.ext.allow=never"),
+    *("-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false"),
+    *("-c", "core.fsync=all"),
+    *("-c", "core.fsyncMethod=fsync"),
+    *("-c", "core.filesRefLockTimeout=100"),
+)
+_ALWAYS = {
+    "LC_ALL": "C",
+    "GIT_NO_REPLACE_OBJECTS": "1",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_ATTR_NOSYSTEM": "1",
+    # Only the reflog reads these: commits are built here, with identities of their own.
+    "GIT_COMMITTER_NAME": "gitmem",
+    "GIT_COMMITTER_EMAIL": "gitmem@localhost.invalid",
+}
+_USER_CONFIGURATION = ("GIT_CONFIG_", "GIT_SSH", "GIT_ASKPASS", "GIT_SSL_", "GIT_HTTP_", "GIT_PROXY_")
+# Inside a server's pre-receive hook the pushed objects lie in a quarantine that only these variables name.
+QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_QUARANTINE_PATH")
+
+
+Process = subprocess.Popen[bytes]
+
+
+class Completed(NamedTuple):
+    """What a finished git said. `err` is decoded, `out` is bytes."""
+
+    status: int
+    out: bytes
+    err: str
+
+    @property
+    def lines(self) -> list[str]:
+        return self.out.decode("utf-8", "surrogateescape").splitlines()
+
+    def failure(self, what: str, *, hint: str = "") -> GitmemError:
+        """The error for a failure that the caller has no better word for."""
+        return GitmemError(f"{what}: git said: {one_line(self.err, 400) or f'exit {self.status}'}", hint=hint)
+
+
+def environment(environ: Mapping[str, str], *, user_config: bool) -> dict[str, str]:
+    """The whole environment of a git child, made from the caller's.
+
+    `user_config` keeps the user's own global and system configuration, ssh and askpass programs.
+    """
+    kept = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+    kept.update(_ALWAYS)
+    if user_config:
+        kept.update(
+            (name, value)
+            for name, value in environ.items()
+            if name.startswith(_USER_CONFIGURATION) and name != "GIT_CONFIG_PARAMETERS"
+        )
+    else:
+        kept["GIT_CONFIG_NOSYSTEM"] = "1"
+        kept["GIT_CONFIG_GLOBAL"] = "/dev/null"
+    if "GIT_QUARANTINE_PATH" in environ:
+        kept.update((name, environ[name]) for name in QUARANTINE if name in environ)
+    return kept
+
+
+def spawn(
+    arguments: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    git_dir: Path | None = None,
+    cwd: Path | None = None,
+    user_config: bool = False,
+    ceiling: Mapping[str, str] | None = None,
+    stdin: int | IO[bytes] = subprocess.PIPE,
+) -> Process:
+    """Start git with pipes at its three ends. `git_dir` names the repository; without it git looks from `cwd`.
+
+    `ceiling`: the variables by which the user limits how far git climbs.
+
+    Raises UnsupportedRepository when there is no git program.
+    """
+    where = ("--git-dir", str(git_dir)) if git_dir else ()
+    try:
+        return subprocess.Popen(
+            ["git", *where, *_FIXED, *arguments],
+            stdin=stdin,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            cwd=cwd or git_dir,
+            env=environment(environ, user_config=user_config) | dict(ceiling or {}),
+        )
+    except FileNotFoundError as error:
+        if cwd and not cwd.is_dir():
+            raise GitmemError(f"{cwd} is not a folder") from error
+        raise UnsupportedRepository(
+            "there is no git program on PATH", hint=f"install git {OLDEST_GIT} or newer"
+        ) from error
+
+
+def run(
+    arguments: Sequence[str],
+    *,
+    environ: Mapping[str, str],
+    git_dir: Path | None = None,
+    cwd: Path | None = None,
+    user_config: bool = False,
+    ceiling: Mapping[str, str] | None = None,
+    stdin: bytes = b"",
+    timeout: float | None = None,
+) -> Completed:
+    """Run git to its end. Never raises for its exit status; RemoteError when `timeout` seconds have passed."""
+    process = spawn(
+        arguments,
+        environ=environ,
+        git_dir=git_dir,
+        cwd=cwd,
+        user_config=user_config,
+        ceiling=ceiling,
+        stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
+    )
+    try:
+        out, err = process.communicate(stdin or None, timeout=timeout)
+    except subprocess.TimeoutExpired as error:
+        process.kill()
+        process.communicate()
+        raise RemoteError(f"git {arguments[0]} did not answer in {timeout:g} s", hint="try again later") from error
+    except BaseException:
+        process.kill()
+        process.wait()
+        raise
+    return Completed(process.returncode, out, err.decode("utf-8", "replace"))

@@ -1,0 +1,66 @@
+"""Writing: objects first, the ref last. A lost race costs a retry and never half a state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+
+from gitmem.store.objects import Identity, commit_bytes, empty_tree, object_id
+from gitmem.store.port import Backend, RefMove
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.tree_edit import edited_tree, nested
+
+TOOL = Identity("gitmem", "gitmem@localhost.invalid")
+_ROOT_DATE = datetime(2026, 1, 1, tzinfo=timezone.utc)
+_ROOT_MESSAGE = "gitmem: root of the memory branch"
+
+
+class Transaction:
+    """Edits of the files of one snapshot, made into one commit. The ref moves in `publish`, not here."""
+
+    def __init__(self, backend: Backend, base: Snapshot | None) -> None:
+        self._backend = backend
+        self._base = base if base and base.commit else None
+        self._edits: dict[str, bytes | None] = {}
+
+    def put(self, path: str, data: bytes) -> None:
+        self._edits[path] = data
+
+    def delete(self, path: str) -> None:
+        self._edits[path] = None
+
+    def commit(self, message: str, author: Identity, committer: Identity, when: datetime) -> str:
+        """Write blobs, trees and the commit durably; give the commit's id. Equal input gives an equal id.
+
+        When the edits change nothing, that is the base commit and nothing is written. Unsigned, whatever the
+        user's gpgsign says: a memory written in the background must not wait for a passphrase.
+        """
+        base = self._base
+        none = empty_tree(self._backend.object_format)
+        staged: dict[str, tuple[str, bytes]] = {}
+        tree = edited_tree(self._backend, base.tree if base else none, nested(self._edits), staged)
+        if tree is None:
+            tree = none
+            staged[none] = ("tree", b"")
+        if base and base.commit and tree == base.tree:
+            return base.commit
+        parents = [base.commit] if base and base.commit else []
+        data = commit_bytes(tree, parents, author, committer, when, message)
+        self._backend.write([*staged.values(), ("commit", data)])
+        return object_id("commit", data, self._backend.object_format)
+
+
+def publish(backend: Backend, moves: Sequence[RefMove]) -> None:
+    """Move the refs, all or none. RefMoved: take a new snapshot, judge again, try again."""
+    backend.move_refs(moves)
+
+
+def root_commit(backend: Backend) -> str:
+    """Write the root of every memory branch: the same id in every clone of one object format.
+
+    So two clones that both began offline still share a root.
+    """
+    tree = empty_tree(backend.object_format)
+    data = commit_bytes(tree, (), TOOL, TOOL, _ROOT_DATE, _ROOT_MESSAGE)
+    backend.write([("tree", b""), ("commit", data)])
+    return object_id("commit", data, backend.object_format)
