@@ -1,0 +1,138 @@
+"""The world as one value: streams, environment, clock, randomness, and the channel that was observed.
+
+Nothing below `app` reads the clock or the environment. `observe` is called once, at the door.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Final, TextIO
+
+from gitmem.model.vocabulary import Channel
+
+# Variables that agent hosts set for the programs they start, and the names of their processes. Whoever
+# wants to hide from this list can: it tells mistakes apart, not attacks (docs/trust.md).
+AGENT_VARIABLES: Final[Mapping[str, str]] = {
+    "CLAUDECODE": "claude-code",
+    "CLAUDE_CODE_ENTRYPOINT": "claude-code",
+    "CODEX_SANDBOX": "codex",
+    "CODEX_THREAD_ID": "codex",
+    "CURSOR_AGENT": "cursor",
+    "CURSOR_TRACE_ID": "cursor",
+    "GEMINI_CLI": "gemini-cli",
+    "ANTIGRAVITY_AGENT": "antigravity",
+    "OPENCODE": "opencode",
+    "COPILOT_CLI": "copilot-cli",
+    "AI_AGENT": "agent",
+    "AGENT": "agent",
+}
+AGENT_PROCESSES: Final[Mapping[str, str]] = {
+    "claude": "claude-code",
+    "codex": "codex",
+    "cursor-agent": "cursor",
+    "gemini": "gemini-cli",
+    "antigravity": "antigravity",
+    "opencode": "opencode",
+    "copilot": "copilot-cli",
+    "aider": "aider",
+    "goose": "goose",
+    "crush": "crush",
+}
+CI_VARIABLES: Final = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "BUILDKITE")
+
+
+@dataclass(frozen=True)
+class Env:
+    """What a verb may know of the outside. Tests pass one with buffers, a fixed clock and a seeded random."""
+
+    cwd: Path
+    environ: Mapping[str, str]
+    stdin: TextIO
+    stdout: TextIO
+    stderr: TextIO
+    now: Callable[[], datetime]
+    random: Callable[[int], bytes]
+    channel: Channel
+    host: str | None = None
+    start: Path | None = None  # the repository named by --repo, if one was
+
+    def state_home(self) -> Path:
+        """Where a user's own state lives: XDG_STATE_HOME/gitmem."""
+        root = self.environ.get("XDG_STATE_HOME") or f"{self.environ.get('HOME', '/nonexistent')}/.local/state"
+        return Path(root) / "gitmem"
+
+
+def observe(start: str | None = None) -> Env:
+    """The Env of this process."""
+    environ = dict(os.environ)
+    channel, host = observe_channel(environ, sys.stdin.isatty() if sys.stdin else False, _ancestors())
+    return Env(
+        cwd=Path.cwd(),
+        environ=environ,
+        stdin=sys.stdin,
+        stdout=sys.stdout,
+        stderr=sys.stderr,
+        now=lambda: datetime.now(timezone.utc),
+        random=os.urandom,
+        channel=channel,
+        host=host,
+        start=None if start is None else Path(start),
+    )
+
+
+def observe_channel(environ: Mapping[str, str], tty: bool, ancestors: tuple[str, ...]) -> tuple[Channel, str | None]:
+    """The channel by what can be seen, and the host of an agent when one is seen.
+
+    A terminal needs a TTY on standard input and no sign of an agent in environment or process ancestry.
+    """
+    for name, host in AGENT_VARIABLES.items():
+        if environ.get(name):
+            return "agent", host
+    for process in ancestors:
+        if process in AGENT_PROCESSES:
+            return "agent", AGENT_PROCESSES[process]
+    if any(environ.get(name) for name in CI_VARIABLES):
+        return "ci", None
+    return ("terminal", None) if tty else ("agent", None)
+
+
+def _ancestors() -> tuple[str, ...]:
+    """Names of the processes above this one, nearest first; empty where /proc does not tell.
+
+    Interpreters are named by their script: `node /usr/bin/codex` is codex.
+    """
+    names = []
+    pid = os.getppid()
+    for _ in range(64):
+        if pid <= 1:
+            break
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+            words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[:2]
+        except OSError:
+            break
+        names += [os.path.basename(os.fsdecode(word)).removesuffix(".js") for word in words if word]  # noqa: PTH119
+        pid = int(stat.rpartition(")")[2].split()[1])
+    return tuple(names)
+
+
+def edit_text(env: Env, text: str, suffix: str) -> str | None:
+    """Open the user's editor on `text`; None when it was left unchanged or the editor failed.
+
+    The editor is what git would take: GIT_EDITOR, VISUAL, EDITOR, else vi; run by the shell as git does.
+    """
+    import subprocess  # noqa: TID251
+    import tempfile
+
+    command = next((env.environ[n] for n in ("GIT_EDITOR", "VISUAL", "EDITOR") if env.environ.get(n)), "vi")
+    with tempfile.TemporaryDirectory(prefix="gitmem-") as folder:
+        file = Path(folder) / f"draft{suffix}"
+        file.write_text(text)
+        done = subprocess.run(["/bin/sh", "-c", f'{command} "$1"', "editor", str(file)], check=False)
+        edited = file.read_text()
+    return None if done.returncode or edited == text else edited

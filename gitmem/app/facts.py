@@ -1,0 +1,241 @@
+"""Gathering what the gate needs to know about one change. All I/O of a decision happens here, before it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, Protocol
+
+from gitmem.app.workspace import View
+from gitmem.errors import Ambiguous, NotFound
+from gitmem.evidence.resolve import resolve
+from gitmem.evidence.sources import Sources
+from gitmem.model.claims import claim_digest
+from gitmem.model.judgement import Change, Facts, Neighbour, Resolution
+from gitmem.model.layout import INBOX, MAIN, MEMORIES, TOMBSTONES, memory_of_path, memory_path, tombstone_of_path
+from gitmem.model.nouns import Memory, MemoryRef, Tombstone
+from gitmem.model.records import memory_from_bytes, tombstone_from_bytes
+from gitmem.model.vocabulary import VISIBLE, Channel
+from gitmem.policy.near import NEAR, similarity
+from gitmem.store.objects import empty_tree
+from gitmem.store.port import Backend
+from gitmem.store.snapshot import Changed, Snapshot, changed_paths, snapshot
+
+_CANDIDATES: Final = 12  # records that the index offers for one comparison
+_DELTA_LIMIT: Final = 24  # changed records that a write compares by itself before the index has to catch up
+# Operations that bring text in or back: their evidence is looked at again, and so are near-duplicates.
+JUDGES_TEXT: Final = frozenset({"create", "import", "edit", "accept", "lift", "restore"})
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """One record as the near-duplicate rule sees it. `where`: main, inbox, tombstone or batch."""
+
+    id: str
+    kind: str
+    title: str
+    body: str
+    status: str
+    where: str
+    key: str | None = None
+
+
+class Lookup(Protocol):
+    """Finds records that may say the same, and who holds a key, in every state."""
+
+    def candidates(self, memory: Memory) -> Iterable[Claim]: ...
+
+    def key_holders(self, key: str) -> Iterable[str]: ...
+
+
+def gather(
+    view: View,
+    change: Change,
+    lookup: Lookup,
+    *,
+    batch: Sequence[Memory] = (),
+    names: tuple[str, ...] = (),
+    channel: Channel | None = None,
+) -> Facts:
+    """The facts about one change. `batch`: records that would be written before it in the same commit.
+
+    `channel` is by which the change came; this process's own unless an event says otherwise.
+    """
+    env = view.workspace.env
+    memory = change.after
+    came_by = channel or env.channel
+    judges = change.op in JUDGES_TEXT
+    project = memory.scope.project
+    return Facts(
+        now=env.now(),
+        channel=came_by,
+        resolutions=resolutions(view, memory, came_by) if judges else _as_they_stand(memory),
+        neighbours=tuple(_neighbours(memory, lookup, batch)) if judges else (),
+        tombstone=view.tombstone(claim_digest(project, memory.kind, memory.title, memory.body)) if judges else None,
+        key_holder=_key_holder(view, memory, lookup, batch) if memory.key else None,
+        linked=dict(_linked(view, change, batch)),
+        names=names,
+    )
+
+
+def sources(view: View, channel: Channel) -> Sources:
+    """Where evidence may be looked for."""
+    location = view.workspace.location
+
+    def cited(prefix: str) -> Memory | None:
+        try:
+            return view.find(prefix).memory
+        except Ambiguous:
+            raise
+        except NotFound:
+            return None
+
+    return Sources(view.workspace.backend, location.head, location.work_tree, cited, channel)
+
+
+def resolutions(view: View, memory: Memory, channel: Channel) -> tuple[Resolution, ...]:
+    """What each reference of a record resolves to now."""
+    where = sources(view, channel)
+    return tuple(resolve(ref, where) for ref in memory.evidence)
+
+
+def _as_they_stand(memory: Memory) -> tuple[Resolution, ...]:
+    """For a move that takes text out of sight: evidence that has since gone must not keep a memory standing."""
+    return tuple(Resolution(ref, "verified", "not looked at again", quoted=None, human=True) for ref in memory.evidence)
+
+
+def _neighbours(memory: Memory, lookup: Lookup, batch: Sequence[Memory]) -> Iterator[Neighbour]:
+    text = f"{memory.title}\n{memory.body}"
+    seen = set()
+    for claim in (*_batch_claims(memory, batch), *lookup.candidates(memory)):
+        if claim.id == memory.id or (claim.id, claim.where) in seen:
+            continue
+        seen.add((claim.id, claim.where))
+        near = similarity(text, f"{claim.title}\n{claim.body}")
+        if near >= NEAR:
+            where = claim.where if claim.where in ("main", "inbox", "tombstone") else "batch"
+            yield Neighbour(claim.id, claim.kind, claim.title, claim.body, claim.status, where, near)  # type: ignore[arg-type]
+
+
+def _batch_claims(memory: Memory, batch: Sequence[Memory]) -> Iterator[Claim]:
+    if len(batch) <= _DELTA_LIMIT:  # a larger batch brings a lookup that knows it
+        yield from (claim_of(other, "batch") for other in batch)
+
+
+def claim_of(memory: Memory, where: str) -> Claim:
+    return Claim(memory.id, memory.kind, memory.title, memory.body, memory.status, where, memory.key)
+
+
+def tombstone_claim(tombstone: Tombstone) -> Claim:
+    """A standing tombstone as a record that was found wrong."""
+    return Claim(
+        tombstone.history[-1].memory, tombstone.kind_class, tombstone.title, tombstone.body, "wrong", "tombstone"
+    )
+
+
+def _key_holder(view: View, memory: Memory, lookup: Lookup, batch: Sequence[Memory]) -> Memory | None:
+    """Another live memory with the same key, project and audience."""
+    later = {other.id: other for other in batch}
+    stored = (view.memory(identifier) for identifier in lookup.key_holders(memory.key or ""))
+    for holder in (*batch, *(later.get(item.id, item) for item in stored if item is not None)):
+        if (
+            holder.id != memory.id
+            and holder.key == memory.key
+            and holder.status in VISIBLE
+            and holder.scope.project == memory.scope.project
+            and holder.scope.audience == memory.scope.audience
+        ):
+            return holder
+    return None
+
+
+def _linked(view: View, change: Change, batch: Sequence[Memory]) -> Iterator[tuple[str, Memory]]:
+    wanted = {link.to for link in change.after.links}
+    wanted |= {ref.id for ref in change.after.evidence if isinstance(ref, MemoryRef)}
+    within = {other.id: other for other in batch}
+    for identifier in wanted:
+        if identifier in within:
+            yield identifier, within[identifier]
+        elif (found := _find(view, identifier)) is not None:
+            yield identifier, found
+
+
+def _find(view: View, identifier: str) -> Memory | None:
+    found = view.anywhere(identifier) if memory_of_path(memory_path(identifier)) else None
+    return None if found is None else found.memory
+
+
+class IndexLookup:
+    """The search index for what it has seen, and a direct comparison for what changed since.
+
+    When too much changed, the index catches up first.
+    """
+
+    def __init__(self, view: View) -> None:
+        from gitmem.app.catch_up import catch_up, opened_index
+
+        self._view = view
+        self._index = opened_index(view.workspace)
+        self._fresh, self._stale = self._delta()
+        if len(self._fresh) > _DELTA_LIMIT:
+            self._index = catch_up(view)
+            self._fresh, self._stale = self._delta()
+
+    def _delta(self) -> tuple[list[Claim], set[tuple[str, str]]]:
+        """Records that the index has not seen, and (ref, id) of those it has in an older form."""
+        claims: list[Claim] = []
+        stale: set[tuple[str, str]] = set()
+        for ref, snap in ((MAIN, self._view.main), (INBOX, self._view.inbox)):
+            label = "main" if ref == MAIN else "inbox"
+            for path, raw in _changed_records(self._view, snap, self._index.tips.get(label)):
+                if len(claims) > _DELTA_LIMIT:
+                    return claims, stale
+                identifier = memory_of_path(path)
+                if identifier:
+                    stale.add((label, identifier))
+                if raw is None or (ref == MAIN and path in self._view.quarantined):
+                    continue
+                if identifier:
+                    claims.append(claim_of(memory_from_bytes(raw, path=path, trusted=ref == MAIN), label))
+                elif (tomb := tombstone_from_bytes(raw, path=path, trusted=True)).standing:
+                    claims.append(tombstone_claim(tomb))
+        return claims, stale
+
+    def candidates(self, memory: Memory) -> Iterator[Claim]:
+        yield from self._fresh
+        for hit in self._index.similar(f"{memory.title}\n{memory.body}", _CANDIDATES):
+            if (hit.ref, hit.id) in self._stale:
+                continue
+            if hit.ref == "tombstone":
+                tomb = self._view.tombstone(hit.id)
+                if tomb is not None and tomb.standing:
+                    yield tombstone_claim(tomb)
+            elif (found := self._view.memory(hit.id, MAIN if hit.ref == "main" else INBOX)) is not None:
+                yield claim_of(found, hit.ref)
+
+    def key_holders(self, key: str) -> Iterator[str]:
+        yield from (claim.id for claim in self._fresh if claim.key == key)
+        yield from self._index.with_key(key)
+
+
+def _changed_records(view: View, now: Snapshot, indexed: str | None) -> Iterator[tuple[str, bytes | None]]:
+    """Paths of memories and tombstones that differ between an indexed commit and now, with today's bytes."""
+    if now.commit == indexed:
+        return
+    backend = view.workspace.backend
+    for changed in record_changes(backend, snapshot(backend, indexed) if indexed else None, now):
+        yield changed.path, backend.read(changed.new.oid)[1] if changed.new else None
+
+
+def record_changes(backend: Backend, before: Snapshot | None, now: Snapshot) -> Iterator[Changed]:
+    """The memories and tombstones that differ between two snapshots; the events are not walked."""
+    for folder in (MEMORIES, TOMBSTONES):
+        old, new = before.entry(folder) if before else None, now.entry(folder)
+        empty = empty_tree(backend.object_format)
+        for changed in changed_paths(backend, old.oid if old else None, new.oid if new else empty):
+            path = f"{folder}/{changed.path}"
+            if memory_of_path(path) or tombstone_of_path(path):
+                yield changed._replace(path=path)
+
+
+index_lookup: Callable[[View], Lookup] = IndexLookup

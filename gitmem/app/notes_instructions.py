@@ -1,0 +1,241 @@
+"""Items of an instruction file: CLAUDE.md, AGENTS.md, GEMINI.md, Cursor and Copilot rules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Final
+
+from gitmem.app.notes_items import Item, Unread, plain
+from gitmem.app.notes_markdown import Block, Entry, blocks
+from gitmem.app.notes_page import Page
+from gitmem.model.vocabulary import Kind
+
+_NORM: Final = re.compile(
+    r"\b(?:must|should|shall|never|always|don['’]t|do not|avoid|prefer|required|forbidden|make sure|ensure|only use)\b",
+    re.IGNORECASE,
+)
+_VERBS: Final = frozenset(
+    """
+    add aim apply ask assume be bump call catch check choose clean close commit configure consider consult copy create
+    declare define delete deploy describe disable document enable escape export extract fix follow format generate give
+    group handle implement import include inject install keep leave limit lint list load log look make mark match merge
+    mock move name note open order organize organise pass pin place push put raise read rebase refer refactor regenerate
+    release remember remove rename reuse replace respect restart return review run see separate set ship show skip sort
+    split squash start stay stick stop store structure tag target test throw treat try type update upgrade use validate
+    verify wait wrap write
+    """.split()
+)
+_RULE_STEP: Final = re.compile(r"(?:never|always|don['’]t|do not|avoid|prefer|must|no|only)\b", re.IGNORECASE)
+_CONDITION: Final = re.compile(r"(?:when|if|before|after|for|to|in order|while|unless|once|whenever)\b", re.IGNORECASE)
+_NEEDS_SUBJECT: Final = re.compile(r"(?:it|its|this|that|these|those|they|he|she|same|also|otherwise)\b", re.IGNORECASE)
+_LABEL: Final = re.compile(r"[^:.!?]{1,40}:\s+(?=\S)")
+_WORD: Final = re.compile(r"\w+")
+_ONLY_LINK: Final = re.compile(r"!?\[[^\]\[]*\]\([^()\s]*\)\.?$|<?https?://\S+>?$")
+_IMPORTS: Final = re.compile(r"@\S+$")
+_SHELLS: Final = frozenset(
+    "sh bash shell zsh fish console shell-session shellsession terminal powershell ps1 pwsh bat cmd".split()
+)
+_PROGRAMS: Final = frozenset(
+    "bun bundle cargo cd cmake composer curl deno docker dotnet git go gradle just make mvn node npm npx pip pnpm poetry "
+    "pre-commit pytest python python3 ruff rake swift terraform tox uv uvx yarn ./gradlew".split()
+)
+_STANDS_FROM: Final = 3  # words of an instruction that can be read without its parent
+_SENTENCE_FROM: Final = 5
+_CONTEXT_BELOW: Final = 8  # words of an item that is too short to be read without its heading
+
+
+def instruction_items(page: Page) -> Iterator[Item | Unread]:
+    """The items of the page in order: conventions, procedures and facts."""
+    headings: list[Block] = []
+    topic = " ".join(page.front.get("description", ()))
+    above: Block | None = None  # the heading that stands right above
+    found = blocks(page.lines)
+    at = 0
+    while at < len(found):
+        block = found[at]
+        following = found[at + 1] if at + 1 < len(found) else None
+        at += 1
+        if block.kind == "heading":
+            while headings and headings[-1].level >= block.level:
+                headings.pop()
+            headings.append(block)
+            above = block
+            continue
+        path = _path(headings, topic)
+        if block.kind == "paragraph" and following is not None and following.kind == "code":
+            yield _with_code(block, following, path)
+            at += 1
+        elif (
+            block.kind == "paragraph"
+            and following is not None
+            and following.kind == "list"
+            and plain(block.text[-3:]).endswith(":")
+        ):
+            yield from _led_list(block, following, path)
+            at += 1
+        elif block.kind == "paragraph":
+            yield _statement(block.text, block.start, block.end, path)
+        elif block.kind == "list":
+            yield from _list(block, path, above)
+        elif block.kind == "table":
+            yield _item("fact", " ".join(_cells(block.lines[0])), block.text, block.start, block.end, path)
+        else:
+            yield _lone_code(block, path, above)
+        above = None
+
+
+def split_entry(entry: Entry, path: tuple[str, ...]) -> Iterator[tuple[str, int, int, tuple[str, ...]]]:
+    """(text, start, end, path) of a list item: one with its children joined, or one for each child that stands alone."""
+    if not entry.children or not _stand_alone(entry.text, entry.children):
+        yield joined(entry), entry.start, entry.end, path
+        return
+    inner = (*path, plain(entry.text).rstrip(":"))
+    if not _is_label(entry.text):
+        yield entry.text, entry.start, entry.children[0].start - 1, path
+    for child in entry.children:
+        yield child.text, child.start, child.end, inner
+
+
+def joined(entry: Entry) -> str:
+    """The item and its children as text."""
+    lines = [entry.text]
+    for child in entry.children:
+        first, *rest = child.text.split("\n")
+        lines += [f"- {first}", *(f"  {line}" if line else "" for line in rest)]
+    return "\n".join(lines)
+
+
+def with_context(text: str, path: tuple[str, ...]) -> str:
+    """The body of an item: its text, below its heading path when it is too short or points back."""
+    look = plain(text)
+    if path and (len(_WORD.findall(look)) < _CONTEXT_BELOW or _NEEDS_SUBJECT.match(look)):
+        return f"{' > '.join(path)}\n\n{text}"
+    return text
+
+
+def _path(headings: list[Block], topic: str) -> tuple[str, ...]:
+    # The first heading of a file names the file or the project, so it tells no item from another.
+    parts = [plain(heading.text) for heading in headings if not (heading.level == 1 and len(headings) > 1)]
+    return tuple(part for part in (topic, *parts) if part)
+
+
+def _item(kind: Kind, text: str, body: str, start: int, end: int, path: tuple[str, ...]) -> Item:
+    return Item(kind, text, body, start, end, context=path[-1] if path else "")
+
+
+def _statement(text: str, start: int, end: int, path: tuple[str, ...]) -> Item | Unread:
+    look = plain(text)
+    if _ONLY_LINK.match(text):
+        return Unread(start, end, "only a link")
+    if _IMPORTS.match(look):
+        return Unread(start, end, "an import of another file")
+    return _item("convention" if _is_imperative(look) else "fact", text, with_context(text, path), start, end, path)
+
+
+def _is_imperative(look: str) -> bool:
+    head = look[:300]
+    if _NORM.search(head):
+        return True
+    label = _LABEL.match(head)
+    starts = [head, head[label.end() :]] if label else [head]
+    if (comma := head.find(", ")) > 0 and _CONDITION.match(head):
+        starts.append(head[comma + 2 :])
+    words = (_WORD.search(start) for start in starts)
+    return any(word is not None and word[0].lower() in _VERBS for word in words)
+
+
+def _is_label(text: str) -> bool:
+    look = plain(text)
+    return len(_WORD.findall(look)) <= 4 and not _CONDITION.match(look)
+
+
+def _stand_alone(parent: str, children: tuple[Entry, ...]) -> bool:
+    look = plain(parent)
+    if look.endswith(":") and not _is_label(parent):
+        return False
+    for child in children:
+        said = plain(child.text)
+        words = len(_WORD.findall(said))
+        instruction = words >= _STANDS_FROM and _is_imperative(said)
+        sentence = words >= _SENTENCE_FROM and said.endswith((".", "!", "。"))
+        if _NEEDS_SUBJECT.match(said) or not (instruction or sentence):
+            return False
+    return True
+
+
+def _led_list(lead: Block, block: Block, path: tuple[str, ...]) -> Iterator[Item | Unread]:
+    whole = Entry(lead.start, block.end, lead.lines, block.entries)
+    if _is_procedure(block):
+        yield _item("procedure", lead.text, _numbered(whole), lead.start, block.end, path)
+    elif _stand_alone(lead.text, block.entries):
+        inner = (*path, plain(lead.text).rstrip(":"))
+        if not _is_label(lead.text):
+            yield _statement(lead.text, lead.start, lead.end, path)
+        yield from _list(block, inner, None)
+    else:
+        children = tuple(replace(entry, own=tuple(joined(entry).split("\n")), children=()) for entry in block.entries)
+        yield _statement(joined(replace(whole, children=children)), lead.start, block.end, path)
+
+
+def _list(block: Block, path: tuple[str, ...], above: Block | None) -> Iterator[Item | Unread]:
+    if _is_procedure(block):
+        steps = Entry(block.start, block.end, (), block.entries)
+        if above is not None and above.text.strip():
+            yield _item("procedure", above.text, _numbered(steps), above.start, block.end, path[:-1])
+        else:
+            yield _item("procedure", block.entries[0].text, _numbered(steps), block.start, block.end, path)
+        return
+    for entry in block.entries:
+        for text, start, end, inner in split_entry(entry, path):
+            yield _statement(text, start, end, inner)
+
+
+def _is_procedure(block: Block) -> bool:
+    # A numbered list of rules ("1. Never …") is a list of conventions, not of steps.
+    if not block.ordered or len(block.entries) < 2:
+        return False
+    return not any(_RULE_STEP.match(plain(entry.text)) for entry in block.entries)
+
+
+def _numbered(whole: Entry) -> str:
+    lines = [whole.text] if whole.text else []
+    for number, step in enumerate(whole.children, 1):
+        first, *rest = joined(step).split("\n")
+        lines += [f"{number}. {first}", *(f"   {line}" if line else "" for line in rest)]
+    return "\n".join(lines)
+
+
+def _with_code(lead: Block, code: Block, path: tuple[str, ...]) -> Item:
+    body = f"{lead.text}\n{_fenced(code)}"
+    kind: Kind = "procedure" if _is_commands(code) else "convention" if _is_imperative(plain(lead.text)) else "fact"
+    return _item(kind, lead.text, body, lead.start, code.end, path)
+
+
+def _lone_code(code: Block, path: tuple[str, ...], above: Block | None) -> Item | Unread:
+    commands = _is_commands(code)
+    if not code.text.strip():
+        return Unread(code.start, code.end, "an empty code block")
+    if above is not None and above.text.strip():
+        kind: Kind = "procedure" if commands else "fact"
+        return _item(kind, above.text, _fenced(code), above.start, code.end, path[:-1])
+    if not commands:
+        return Unread(code.start, code.end, "code with no words about it")
+    first = next((line for line in code.lines if line.strip() and not line.lstrip().startswith("#")), code.text)
+    return _item("procedure", first.strip().removeprefix("$ "), _fenced(code), code.start, code.end, path)
+
+
+def _is_commands(code: Block) -> bool:
+    if code.word in _SHELLS:
+        return True
+    first = next((line.strip() for line in code.lines if line.strip() and not line.lstrip().startswith("#")), "")
+    return not code.word and (first.startswith("$ ") or first.split(" ", 1)[0] in _PROGRAMS)
+
+
+def _fenced(code: Block) -> str:
+    return f"```{code.word}\n{code.text}\n```"
+
+
+def _cells(row: str) -> list[str]:
+    return [cell.strip() for cell in row.strip().strip("|").split("|") if cell.strip()]

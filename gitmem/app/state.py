@@ -1,0 +1,53 @@
+"""This clone's own state, below `gitmem/` in the common git dir: small JSON files, mode 0600, replaced whole.
+
+All of it can be lost: it is derived again, or only remembers what was already verified.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from gitmem.errors import GitmemError
+
+
+def load(folder: Path, name: str) -> dict[str, Any]:
+    """The state called `name`; empty when there is none or it cannot be read as such."""
+    try:
+        data = json.loads((folder / f"{name}.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    return data if isinstance(data, dict) else {}
+
+
+def save(folder: Path, name: str, data: Mapping[str, Any]) -> None:
+    """Replace the state called `name` in one step."""
+    private_folder(folder)
+    write_private(folder / f"{name}.json", json.dumps(data, indent=1).encode() + b"\n")
+
+
+def private_folder(folder: Path) -> Path:
+    """`folder`, made with mode 0700 when it is not there."""
+    try:
+        folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        raise GitmemError(
+            f"cannot make {folder}: {error.strerror}", hint="give your account the right to write there"
+        ) from None
+    return folder
+
+
+def write_private(path: Path, data: bytes) -> None:
+    """Write `path` with mode 0600 by way of a temporary file and a rename."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+        with os.fdopen(descriptor, "wb") as out:
+            out.write(data)
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise GitmemError(f"cannot write {path}: {error.strerror}", hint="see the free space and the rights") from None

@@ -1,0 +1,132 @@
+"""A repository opened for one command, and what may be read in it.
+
+`View` is the only way to the records: it shows the believed state of the branch, never its raw tip.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from gitmem.app.env import Env
+from gitmem.errors import Ambiguous, NotFound
+from gitmem.model.ids import id_prefix
+from gitmem.model.judgement import Viewer
+from gitmem.model.layout import CONFIG, INBOX, MAIN, MEMORIES, memory_of_path, memory_path, tombstone_path
+from gitmem.model.nouns import Config, Memory, Tombstone
+from gitmem.model.records import config_from_bytes, memory_from_bytes, tombstone_from_bytes
+from gitmem.store.objects import empty_tree
+from gitmem.store.port import Backend
+from gitmem.store.repository import Location, locate, open_backend
+from gitmem.store.snapshot import Snapshot, snapshot
+
+
+@dataclass(frozen=True)
+class Workspace:
+    """One repository, one command."""
+
+    env: Env
+    location: Location
+    backend: Backend
+
+    def close(self) -> None:
+        self.backend.close()
+
+
+def open_workspace(env: Env, *, long_lived: bool = False) -> Workspace:
+    """Find and open the repository. `long_lived`: many reads will follow, so a slow start pays."""
+    start = env.start if env.start is not None else env.cwd
+    location = locate(start, environ=env.environ, named=env.start is not None)
+    return Workspace(env, location, open_backend(location, long_lived=long_lived))
+
+
+@dataclass(frozen=True)
+class Found:
+    """A memory and where it lies: MAIN or INBOX."""
+
+    memory: Memory
+    ref: str
+
+
+@dataclass(frozen=True)
+class View:
+    """The records as believed at one moment. `quarantined` names paths whose bytes failed verification."""
+
+    workspace: Workspace
+    main: Snapshot
+    inbox: Snapshot
+    quarantined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @cached_property
+    def config(self) -> Config | None:
+        raw = self.main.read(CONFIG)
+        return None if raw is None else config_from_bytes(raw, path=CONFIG, trusted=True)
+
+    def require_config(self) -> Config:
+        """The config, or NotFound when this repository has no memory yet."""
+        if self.config is None:
+            raise NotFound(f"{self.workspace.location.title} has no gitmem memory yet", hint="gitmem init")
+        return self.config
+
+    @property
+    def viewer(self) -> Viewer:
+        """Who reads here: this project, what the team may see."""
+        return Viewer(projects=self.config.projects if self.config else frozenset())
+
+    def memory(self, identifier: str, ref: str = MAIN) -> Memory | None:
+        """One memory of one ref in any state, or None. What is quarantined does not exist."""
+        path = memory_path(identifier)
+        if ref == MAIN and path in self.quarantined:
+            return None
+        raw = (self.main if ref == MAIN else self.inbox).read(path)
+        return None if raw is None else memory_from_bytes(raw, path=path, trusted=ref == MAIN)
+
+    def anywhere(self, identifier: str) -> Found | None:
+        """The memory in the branch, else in the inbox."""
+        for ref in (MAIN, INBOX):
+            memory = self.memory(identifier, ref)
+            if memory is not None:
+                return Found(memory, ref)
+        return None
+
+    def find(self, prefix: str) -> Found:
+        """The one memory whose id begins with what a person typed. Raises NotFound or Ambiguous with candidates."""
+        wanted = id_prefix(prefix)
+        ids = sorted(set(self.main.memory_ids(wanted)) | set(self.inbox.memory_ids(wanted)))
+        found = [item for item in map(self.anywhere, ids) if item is not None]
+        if len(found) == 1:
+            return found[0]
+        if found:
+            lines = "\n".join(f"  {item.memory.id}  {item.memory.title}" for item in found[:10])
+            raise Ambiguous(
+                f"{prefix!r} begins {len(found)} ids:\n{lines}",
+                hint="type more of the id",
+                details={"ids": [item.memory.id for item in found]},
+            )
+        hidden = next((memory_path(i) for i in ids if memory_path(i) in self.quarantined), None)
+        if hidden is not None:
+            why = "; ".join(self.quarantined[hidden])
+            raise NotFound(f"{hidden} failed verification and is not believed: {why}", hint="gitmem verify --all")
+        raise NotFound(f"no memory begins with {prefix!r}", hint="gitmem list, or gitmem list --inbox")
+
+    def memories(self, ref: str = MAIN) -> Iterator[Memory]:
+        """Every memory of a ref in every state, streamed in path order."""
+        source = self.main if ref == MAIN else self.inbox
+        for path, raw in source.read_all(MEMORIES):
+            if memory_of_path(path) and not (ref == MAIN and path in self.quarantined):
+                yield memory_from_bytes(raw, path=path, trusted=ref == MAIN)
+
+    def tombstone(self, digest: str) -> Tombstone | None:
+        path = tombstone_path(digest)
+        raw = None if path in self.quarantined else self.main.read(path)
+        return None if raw is None else tombstone_from_bytes(raw, path=path, trusted=True)
+
+
+def raw_view(workspace: Workspace, main: str | None = None) -> View:
+    """The view of one commit of the branch (or of none) and the inbox, with nothing quarantined."""
+    backend = workspace.backend
+    branch = snapshot(backend, main) if main else Snapshot(backend, None, empty_tree(backend.object_format))
+    return View(workspace, branch, snapshot(backend, INBOX))
+
+
