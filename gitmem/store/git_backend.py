@@ -71,7 +71,18 @@ class GitBackend:
     def move_refs(self, moves: Sequence[RefMove]) -> None:
         if moves:
             past_locks(self.location, lambda: self._update_refs(moves))
-        self._make_good()
+        self.make_good()
+
+    def make_good(self) -> None:
+        """Write again what a `git prune --expire=now` took between the write and the ref move."""
+        taken = [row for row in self._unpublished if not loose_path(self.location.objects, row[0]).exists()]
+        if taken:
+            lost = [row for row in taken if not self._is_packed(row[0])]
+            write_loose(self.location.objects, lost, self.location.shared_mode)
+        self._unpublished.clear()
+        for keep in self._kept_packs:
+            keep.unlink(missing_ok=True)
+        self._kept_packs.clear()
 
     def log(
         self,
@@ -124,17 +135,6 @@ class GitBackend:
         if done.status:
             raise refusal(done, moves)
         settle_refs(self.location, moves)
-
-    def _make_good(self) -> None:
-        """Write again what a `git prune --expire=now` took between the write and the ref move."""
-        taken = [row for row in self._unpublished if not loose_path(self.location.objects, row[0]).exists()]
-        if taken:
-            lost = [row for row in taken if not self._is_packed(row[0])]
-            write_loose(self.location.objects, lost, self.location.shared_mode)
-        self._unpublished.clear()
-        for keep in self._kept_packs:
-            keep.unlink(missing_ok=True)
-        self._kept_packs.clear()
 
     def _is_packed(self, oid: str) -> bool:
         try:

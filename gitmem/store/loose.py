@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.errors import CorruptRecord
+from gitmem.store.objects import object_id
 
 _LEVEL: Final = 1  # git's own default for loose objects
 _THREADS: Final = 8
@@ -36,13 +37,33 @@ def is_whole(path: Path) -> bool:
     return inflater.eof
 
 
-def header_of(path: Path) -> tuple[str, int]:
-    """(kind, size) from the first bytes. Raises CorruptRecord naming the file."""
+def read_loose(path: Path) -> tuple[str, bytes]:
+    """(kind, data). Raises FileNotFoundError, or CorruptRecord when the bytes are not what their name says."""
+    raw = path.read_bytes()
+    inflater = zlib.decompressobj()
+    try:
+        body = inflater.decompress(raw)
+        head, _, data = body.partition(b"\0")
+        kind, size = head.decode("ascii").split(" ")
+        whole = inflater.eof and int(size) == len(data)
+    except (zlib.error, ValueError) as error:
+        raise damaged(path) from error
+    if not whole or object_id(kind, data, _format(path)) != path.parent.name + path.name:
+        raise damaged(path)
+    return kind, data
+
+
+def _format(path: Path) -> str:
+    return "sha256" if len(path.name) > 40 else "sha1"
+
+
+def loose_size(path: Path) -> int:
+    """Bytes of the object, from the first bytes of its file. Raises as `read_loose`."""
     with path.open("rb") as file:
         start = file.read(256)
     try:
-        head = zlib.decompressobj().decompress(start, 64).split(b"\0", 1)[0].split(b" ")
-        return head[0].decode("ascii"), int(head[1])
+        head = zlib.decompressobj().decompress(start, 64).split(b"\0", 1)[0]
+        return int(head.split(b" ")[1])
     except (zlib.error, ValueError, IndexError) as error:
         raise damaged(path) from error
 

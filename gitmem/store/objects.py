@@ -12,7 +12,7 @@ from gitmem.errors import CorruptRecord
 
 FILE: Final = "100644"
 TREE: Final = "40000"
-KINDS: Final = ("commit", "tree", "blob", "tag")
+KINDS: Final = ("commit", "tree", "blob", "tag")  # in the order of git's numbers, from 1
 HEX_LENGTH: Final = {"sha1": 40, "sha256": 64}
 _HEX = frozenset("0123456789abcdef")
 

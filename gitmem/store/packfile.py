@@ -7,7 +7,9 @@ import zlib
 from collections.abc import Callable, Iterable
 from typing import Final
 
-_TYPE: Final = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
+from gitmem.store.objects import KINDS
+
+_TYPE: Final = {kind: number for number, kind in enumerate(KINDS, 1)}
 
 
 def write_pack(
