@@ -1,0 +1,17 @@
+"""What can go wrong with the search index. It is derived from git, so nothing is ever lost with it."""
+
+from __future__ import annotations
+
+from gitmem.errors import GitmemError
+
+
+class IndexBusy(GitmemError):
+    """Another process is writing the index, or wrote it since it was read. Nothing was written; try again later."""
+
+    code = "index_busy"
+
+
+class IndexDamaged(GitmemError):
+    """The files of the index cannot be read. It counts as empty from now on and has to be built again."""
+
+    code = "index_damaged"
