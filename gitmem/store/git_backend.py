@@ -17,6 +17,7 @@ from gitmem.store.objects import is_object_id, object_id, zero_id
 from gitmem.store.packfile import write_pack
 from gitmem.store.port import BULK, RefMove
 from gitmem.store.refs import list_refs, read_ref, refusal
+from gitmem.store.repack import count_write
 
 if TYPE_CHECKING:
     from gitmem.store.repository import Location
@@ -67,6 +68,7 @@ class GitBackend:
         staged = [(object_id(kind, data, self.object_format), kind, data) for kind, data in objects]
         write_loose(self.location.objects, staged, self.location.shared_mode)
         self._unpublished += staged
+        count_write(self.location)
 
     def move_refs(self, moves: Sequence[RefMove]) -> None:
         if moves:

@@ -27,7 +27,6 @@ _FIXED = (
     *("-c", "core.fsmonitor=false"),
     *("-c", "core.hooksPath=/dev/null"),
     *("-c", "core.alternateRefsCommand=:"),
-    *("-c", "protocol.ext.allow=never"),
     *("-c", "gc.auto=0"),
     *("-c", "maintenance.auto=false"),
     *("-c", "core.fsync=all"),
@@ -40,6 +39,7 @@ _ALWAYS = {
     "GIT_TERMINAL_PROMPT": "0",
     "GIT_OPTIONAL_LOCKS": "0",
     "GIT_ATTR_NOSYSTEM": "1",
+    "GIT_ALLOW_PROTOCOL": "https:ssh:file",
     # Only the reflog reads these: commits are built here, with identities of their own.
     "GIT_COMMITTER_NAME": "gitmem",
     "GIT_COMMITTER_EMAIL": "gitmem@localhost.invalid",

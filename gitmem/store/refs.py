@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from gitmem.errors import GitmemError, Locked, RefMoved, UnsupportedRepository
+from gitmem.errors import GitmemError, Locked, NotFound, RefMoved, UnsupportedRepository
 from gitmem.model.text import one_line
 from gitmem.store.objects import is_object_id
 from gitmem.store.port import RefMove
@@ -62,6 +62,8 @@ def refusal(done: Completed, moves: Sequence[RefMove]) -> GitmemError:
         return Locked(f"{names}: the lock file {lock[1]} is in the way", details={"path": lock[1]})
     if way := _IN_THE_WAY.search(done.err):
         return in_the_way(way[1] or way[3], names)
+    if "nonexistent object" in done.err:
+        return NotFound(f"{names}: the commit that it should point at is not in the repository")
     if _MOVED.search(done.err):
         return RefMoved(f"{names}: not where it was expected to be", details={"git": one_line(done.err, 300)})
     return done.failure(f"{names} could not be moved")

@@ -1,0 +1,67 @@
+"""Keeping gitmem's loose objects few: about 8 a write, so a pack every few hundred writes.
+
+Above some 6,700 loose objects the user's next commit would start a gc of git's own.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Final
+
+from gitmem.model.layout import BRANCH_SPACE, PRIVATE_SPACE
+from gitmem.store.lock import writer_lock
+from gitmem.store.loose import fsync, make_folder
+from gitmem.store.refs import list_refs
+from gitmem.store.repository import Location
+
+EVERY: Final = 150  # writes
+_COUNT: Final = "loose-writes"  # one byte a write: appending needs no lock
+_PACKED: Final = "packed-tips"
+_IN_A_HOOK: Final = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_QUARANTINE_PATH")
+
+
+def count_write(location: Location) -> None:
+    make_folder(location.private, location.shared_mode)
+    descriptor = os.open(location.private / _COUNT, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+    try:
+        os.write(descriptor, b".")
+    finally:
+        os.close(descriptor)
+
+
+def repack_due(location: Location) -> bool:
+    """True after `EVERY` writes; never inside a git hook, which must not keep a person waiting."""
+    if any(name in location.environ for name in _IN_A_HOOK):
+        return False
+    try:
+        return (location.private / _COUNT).stat().st_size >= EVERY
+    except FileNotFoundError:
+        return False
+
+
+def repack(location: Location) -> None:
+    """Pack what gitmem's refs gained since the last time and drop the loose copies. Takes the writer lock.
+
+    Only gitmem's refs are walked, from where the last pack ended; the user's packs are left as they are.
+    """
+    with writer_lock(location):
+        tips = {oid for space in (BRANCH_SPACE, PRIVATE_SPACE) for _, oid in list_refs(location, space)}
+        known = location.private / _PACKED
+        before = set(known.read_text("ascii").split()) if known.exists() else set()
+        revisions = [*sorted(tips), "--not", *sorted(before)] if before else sorted(tips)
+        pack = location.objects / "pack" / "pack"
+        only_ours = ("--exclude-promisor-objects",) if location.partial else ()  # else git would fetch them all
+        done = location.git(
+            *("pack-objects", "--quiet", "--revs", "--unpacked", "--incremental", "--non-empty"),
+            *(*only_ours, str(pack)),
+            stdin="".join(f"{revision}\n" for revision in revisions).encode(),
+        )
+        if done.status and before:  # a tip of last time is gone: walk everything
+            known.unlink()
+        elif done.status:
+            raise done.failure("the loose objects could not be packed", hint="git fsck")
+        else:
+            fsync(pack.parent)
+            location.git("prune-packed", "--quiet")
+            known.write_text("".join(f"{tip}\n" for tip in sorted(tips)), "ascii")
+        (location.private / _COUNT).unlink(missing_ok=True)
