@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
@@ -10,10 +11,13 @@ from gitmem.errors import Ambiguous, CorruptRecord, GitmemError, NotFound, Unsup
 from gitmem.model.text import one_line
 from gitmem.store import program
 from gitmem.store.loose import damaged, loose_path
-from gitmem.store.objects import is_object_id
+from gitmem.store.objects import is_object_id, object_id
 
 if TYPE_CHECKING:
     from gitmem.store.repository import Location
+
+
+_SHORT = re.compile(r"[0-9a-fA-F]{4,64}")
 
 
 class CatFile:
@@ -25,7 +29,9 @@ class CatFile:
 
     def contents(self, oid: str) -> tuple[str, bytes]:
         kind, size = self._ask("contents", self._checked(oid))
-        return kind, self._body(oid, size)
+        data = self._body(oid, size)
+        _verify(self._location, oid, kind, data)
+        return kind, data
 
     def header(self, oid: str) -> tuple[str, int]:
         """(kind, size)."""
@@ -36,10 +42,12 @@ class CatFile:
         if "\n" in revision or "\0" in revision or not revision.strip():
             return None
         line = self._question("info", f"{revision}^{{commit}}")
+        if line.endswith(" missing") and _SHORT.fullmatch(revision):
+            line = self._question("info", revision)  # git calls a peeled short id of two commits missing
         if line.endswith(" ambiguous"):
             raise Ambiguous(f"{revision!r} names more than one object", hint="give more of its characters")
         oid = line.split(" ")[0]
-        return oid if is_object_id(oid, self._location.object_format) and not line.endswith(" missing") else None
+        return oid if line.startswith(f"{oid} commit ") else None
 
     def close(self) -> None:
         if self._process:
@@ -117,6 +125,7 @@ def stream(location: Location, oids: Iterable[str]) -> Iterator[tuple[str, str, 
             data = stdout.read(size + 1)
             if len(data) != size + 1:
                 raise _death(process, oid, location)
+            _verify(location, oid, kind, data[:-1])
             yield oid, kind, data[:-1]
         feeder.join()
         if broken:
@@ -156,6 +165,12 @@ def _parsed(line: str, oid: str, location: Location) -> tuple[str, int]:
         raise damaged(path)
     hint = "it is not in this clone; fetch from where it came" if location.partial or location.shallow else ""
     raise NotFound(f"object {oid} is not in the repository", hint=hint, details={"object": oid})
+
+
+def _verify(location: Location, oid: str, kind: str, data: bytes) -> None:
+    """git itself does not compare a loose object with its name on this way."""
+    if object_id(kind, data, location.object_format) != oid:
+        raise damaged(loose_path(location.objects, oid))
 
 
 def _death(process: program.Process, about: str, location: Location) -> GitmemError:

@@ -30,7 +30,6 @@ from gitmem.store.refs import in_the_way, list_refs, read_ref
 from gitmem.store.repository import Location
 
 _LOCKED = re.compile(r"failed to (?:lock|create locked) file '([^']+)'")
-_IN_THE_WAY = re.compile(r"collides with existing|there are refs beneath that folder|parent is not directory")
 _BULK_READ = 256  # objects; above it git reads packs in their own order, which libgit2 does not
 
 
@@ -142,7 +141,7 @@ class LibGit2Backend:
 
     def _move(self, moves: Sequence[RefMove]) -> None:
         repository = self._repository = _open(self.location)
-        self._need_objects(moves)
+        self._check(moves)
         try:
             with repository.transaction() as held:
                 for move in moves:
@@ -162,24 +161,24 @@ class LibGit2Backend:
             raise self._refusal(str(error), moves) from error
         settle_refs(self.location, moves)
 
-    def _need_objects(self, moves: Sequence[RefMove]) -> None:
+    def _check(self, moves: Sequence[RefMove]) -> None:
+        """What git checks and a libgit2 transaction does not, or only half way through."""
         for move in moves:
             if move.new is not None:
                 self.size(move.new)  # NotFound or CorruptRecord: a ref must not be left at nothing
+            if move.new is not None and move.old is None:
+                parts = move.ref.split("/")
+                above = ["/".join(parts[:count]) for count in range(3, len(parts))]
+                taken = [name for name in above if read_ref(self.location, name)]
+                taken += [name for name, _ in list_refs(self.location, f"{move.ref}/") if name != move.ref]
+                if taken:
+                    raise in_the_way(taken[0], move.ref)
 
     def _refusal(self, said: str, moves: Sequence[RefMove]) -> GitmemError:
         names = ", ".join(move.ref for move in moves)
         if lock := _LOCKED.search(said):
             path = lock[1] if lock[1].endswith(".lock") else f"{lock[1]}.lock"
             return Locked(f"{names}: the lock file {path} is in the way", details={"path": path})
-        if _IN_THE_WAY.search(said):
-            for move in moves:
-                parts = move.ref.split("/")
-                above = ["/".join(parts[:count]) for count in range(3, len(parts))]
-                taken = [name for name in above if read_ref(self.location, name)]
-                taken += [name for name, _ in list_refs(self.location, f"{move.ref}/")]
-                if taken:
-                    return in_the_way(taken[0], move.ref)
         return GitmemError(f"{names} could not be moved: {one_line(said, 300)}")
 
 

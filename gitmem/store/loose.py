@@ -25,18 +25,6 @@ def loose_path(objects: Path, oid: str) -> Path:
     return objects / oid[:2] / oid[2:]
 
 
-def is_whole(path: Path) -> bool:
-    """True when the file inflates to its end. libgit2 1.9 never returns from reading one that does not."""
-    inflater = zlib.decompressobj()
-    try:
-        with path.open("rb") as file:
-            while chunk := file.read(1 << 16):
-                inflater.decompress(chunk)
-    except zlib.error:
-        return False
-    return inflater.eof
-
-
 def read_loose(path: Path) -> tuple[str, bytes]:
     """(kind, data). Raises FileNotFoundError, or CorruptRecord when the bytes are not what their name says."""
     raw = path.read_bytes()
@@ -68,6 +56,14 @@ def loose_size(path: Path) -> int:
         raise damaged(path) from error
 
 
+def _is_sound(path: Path) -> bool:
+    try:
+        read_loose(path)
+    except (FileNotFoundError, CorruptRecord):
+        return False
+    return True
+
+
 def damaged(path: Path) -> CorruptRecord:
     oid = path.parent.name + path.name
     size = path.stat().st_size if path.exists() else 0
@@ -89,7 +85,7 @@ def write_loose(objects: Path, staged: Sequence[tuple[str, str, bytes]], shared_
     try:
         for oid, kind, data in dict.fromkeys(staged):
             path = loose_path(objects, oid)
-            if path.exists() and is_whole(path):
+            if _is_sound(path):
                 os.utime(path)  # as git does: young objects are not pruned
                 settled.append(path)
                 continue

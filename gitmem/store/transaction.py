@@ -60,7 +60,14 @@ def root_commit(backend: Backend) -> str:
 
     So two clones that both began offline still share a root.
     """
-    tree = empty_tree(backend.object_format)
-    data = commit_bytes(tree, (), TOOL, TOOL, _ROOT_DATE, _ROOT_MESSAGE)
-    backend.write([("tree", b""), ("commit", data)])
-    return object_id("commit", data, backend.object_format)
+    backend.write([("tree", b""), ("commit", _root_bytes(backend))])
+    return root_commit_id(backend)
+
+
+def root_commit_id(backend: Backend) -> str:
+    """The id that `root_commit` gives, without writing anything."""
+    return object_id("commit", _root_bytes(backend), backend.object_format)
+
+
+def _root_bytes(backend: Backend) -> bytes:
+    return commit_bytes(empty_tree(backend.object_format), (), TOOL, TOOL, _ROOT_DATE, _ROOT_MESSAGE)
