@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
@@ -113,8 +115,6 @@ class _Settled:
         )
 
     def _titled(self, draft: Draft, item: Item) -> Draft:
-        from dataclasses import replace
-
         context = cut(_shown(plain(item.context)), TITLE_LIMIT // 3)
         endings = ["", f" ({context})"] if context else [""]
         title = next((draft.title + end for end in endings if draft.title + end not in self._titles), None)
@@ -147,8 +147,7 @@ def _is_instructions(where: PurePosixPath) -> bool:
 def _cursor_root(where: PurePosixPath) -> tuple[str, ...] | None:
     """The folders around `.cursor/rules`; None for a file that lies elsewhere."""
     folders = where.parts[:-1]
-    pairs = zip(folders, folders[1:], strict=False)
-    return next((folders[:at] for at, pair in enumerate(pairs) if pair == (".cursor", "rules")), None)
+    return next((folders[:at] for at, pair in enumerate(pairwise(folders)) if pair == (".cursor", "rules")), None)
 
 
 def _is_adr(where: PurePosixPath) -> bool:

@@ -16,17 +16,17 @@ _NORM: Final = re.compile(
     r"\b(?:must|should|shall|never|always|don['’]t|do not|avoid|prefer|required|forbidden|make sure|ensure|only use)\b",
     re.IGNORECASE,
 )
-_VERBS: Final = frozenset(
-    """
-    add aim apply ask assume be bump call catch check choose clean close commit configure consider consult copy create
-    declare define delete deploy describe disable document enable escape export extract fix follow format generate give
-    group handle implement import include inject install keep leave limit lint list load log look make mark match merge
-    mock move name note open order organize organise pass pin place push put raise read rebase refer refactor regenerate
-    release remember remove rename reuse replace respect restart return review run see separate set ship show skip sort
-    split squash start stay stick stop store structure tag target test throw treat try type update upgrade use validate
-    verify wait wrap write
-    """.split()
-)
+_VERBS: Final = frozenset({
+    "add", "aim", "apply", "ask", "assume", "avoid", "bump", "call", "catch", "check", "choose", "clean", "close",
+    "commit", "configure", "consider", "consult", "copy", "create", "declare", "define", "delete", "deploy",
+    "describe", "disable", "document", "enable", "escape", "export", "extract", "fix", "follow", "format",
+    "generate", "give", "handle", "implement", "import", "include", "inject", "install", "keep", "leave", "limit",
+    "lint", "make", "mark", "match", "merge", "mock", "move", "pass", "pin", "place", "prefer", "push", "put",
+    "raise", "read", "rebase", "refer", "refactor", "regenerate", "release", "remember", "remove", "rename",
+    "reuse", "replace", "respect", "restart", "return", "review", "run", "separate", "set", "ship", "show", "skip",
+    "sort", "split", "squash", "start", "stay", "stick", "stop", "structure", "tag", "test", "throw", "treat",
+    "try", "update", "upgrade", "use", "validate", "verify", "wait", "wrap", "write",
+})  # fmt: skip
 _RULE_STEP: Final = re.compile(r"(?:never|always|don['’]t|do not|avoid|prefer|must|no|only)\b", re.IGNORECASE)
 _CONDITION: Final = re.compile(r"(?:when|if|before|after|for|to|in order|while|unless|once|whenever)\b", re.IGNORECASE)
 _NEEDS_SUBJECT: Final = re.compile(r"(?:it|its|this|that|these|those|they|he|she|same|also|otherwise)\b", re.IGNORECASE)
@@ -34,16 +34,17 @@ _LABEL: Final = re.compile(r"[^:.!?]{1,40}:\s+(?=\S)")
 _WORD: Final = re.compile(r"\w+")
 _ONLY_LINK: Final = re.compile(r"!?\[[^\]\[]*\]\([^()\s]*\)\.?$|<?https?://\S+>?$")
 _IMPORTS: Final = re.compile(r"@\S+$")
-_SHELLS: Final = frozenset(
-    "sh bash shell zsh fish console shell-session shellsession terminal powershell ps1 pwsh bat cmd".split()
-)
-_PROGRAMS: Final = frozenset(
-    "bun bundle cargo cd cmake composer curl deno docker dotnet git go gradle just make mvn node npm npx pip pnpm poetry "
-    "pre-commit pytest python python3 ruff rake swift terraform tox uv uvx yarn ./gradlew".split()
-)
-_STANDS_FROM: Final = 3  # words of an instruction that can be read without its parent
+_SHELLS: Final = frozenset({
+    "sh", "bash", "shell", "zsh", "fish", "console", "shell-session", "shellsession", "terminal", "powershell",
+    "ps1", "pwsh", "bat", "cmd",
+})  # fmt: skip
+_PROGRAMS: Final = frozenset({
+    "bun", "bundle", "cargo", "cd", "cmake", "composer", "curl", "deno", "docker", "dotnet", "git", "go", "gradle",
+    "just", "make", "mvn", "node", "npm", "npx", "pip", "pnpm", "poetry", "pre-commit", "pytest", "python",
+    "python3", "ruff", "rake", "swift", "terraform", "tox", "uv", "uvx", "yarn", "./gradlew",
+})  # fmt: skip
+_STANDS_FROM: Final = 2  # words of an instruction that can be read without its parent
 _SENTENCE_FROM: Final = 5
-_CONTEXT_BELOW: Final = 8  # words of an item that is too short to be read without its heading
 
 
 def instruction_items(page: Page) -> Iterator[Item | Unread]:
@@ -52,6 +53,7 @@ def instruction_items(page: Page) -> Iterator[Item | Unread]:
     topic = " ".join(page.front.get("description", ()))
     above: Block | None = None  # the heading that stands right above
     found = blocks(page.lines)
+    names_file = _file_heading(found)
     at = 0
     while at < len(found):
         block = found[at]
@@ -63,7 +65,7 @@ def instruction_items(page: Page) -> Iterator[Item | Unread]:
             headings.append(block)
             above = block
             continue
-        path = _path(headings, topic)
+        path = _path(headings, names_file, topic)
         if block.kind == "paragraph" and following is not None and following.kind == "code":
             yield _with_code(block, following, path)
             at += 1
@@ -87,7 +89,7 @@ def instruction_items(page: Page) -> Iterator[Item | Unread]:
 
 
 def split_entry(entry: Entry, path: tuple[str, ...]) -> Iterator[tuple[str, int, int, tuple[str, ...]]]:
-    """(text, start, end, path) of a list item: one with its children joined, or one for each child that stands alone."""
+    """(text, start, end, path) of a list item: with its children joined, or each child that stands alone."""
     if not entry.children or not _stand_alone(entry.text, entry.children):
         yield joined(entry), entry.start, entry.end, path
         return
@@ -107,22 +109,24 @@ def joined(entry: Entry) -> str:
     return "\n".join(lines)
 
 
-def with_context(text: str, path: tuple[str, ...]) -> str:
-    """The body of an item: its text, below its heading path when it is too short or points back."""
-    look = plain(text)
-    if path and (len(_WORD.findall(look)) < _CONTEXT_BELOW or _NEEDS_SUBJECT.match(look)):
-        return f"{' > '.join(path)}\n\n{text}"
-    return text
-
-
-def _path(headings: list[Block], topic: str) -> tuple[str, ...]:
-    # The first heading of a file names the file or the project, so it tells no item from another.
-    parts = [plain(heading.text) for heading in headings if not (heading.level == 1 and len(headings) > 1)]
+def _path(headings: list[Block], names_file: Block | None, topic: str) -> tuple[str, ...]:
+    parts = [plain(heading.text) for heading in headings if heading is not names_file]
     return tuple(part for part in (topic, *parts) if part)
 
 
+def _file_heading(found: list[Block]) -> Block | None:
+    """The heading that names the file or the project, and so tells no item from another."""
+    headings = [block for block in found if block.kind == "heading"]
+    tops = [heading for heading in headings if heading.level == 1]
+    if len(tops) != 1 or headings[0] is not tops[0]:
+        return None
+    return tops[0] if len(headings) > 1 or tops[0].text.lower().endswith(".md") else None
+
+
 def _item(kind: Kind, text: str, body: str, start: int, end: int, path: tuple[str, ...]) -> Item:
-    return Item(kind, text, body, start, end, context=path[-1] if path else "")
+    # Whether "Use pnpm" makes sense without "Frontend" cannot be told here, so every item keeps its heading path.
+    whole = f"{' > '.join(path)}\n\n{body}" if path else body
+    return Item(kind, text, whole, start, end, context=path[-1] if path else "")
 
 
 def _statement(text: str, start: int, end: int, path: tuple[str, ...]) -> Item | Unread:
@@ -131,7 +135,7 @@ def _statement(text: str, start: int, end: int, path: tuple[str, ...]) -> Item |
         return Unread(start, end, "only a link")
     if _IMPORTS.match(look):
         return Unread(start, end, "an import of another file")
-    return _item("convention" if _is_imperative(look) else "fact", text, with_context(text, path), start, end, path)
+    return _item("convention" if _is_imperative(look) else "fact", text, text, start, end, path)
 
 
 def _is_imperative(look: str) -> bool:

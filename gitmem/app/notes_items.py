@@ -19,6 +19,7 @@ _LOOK: Final = 1200  # characters of an item that a title or a kind is judged by
 # Markup goes only where its neighbours are no word characters, so every word of a title is a word of the file.
 _LINK: Final = re.compile(r"(?<![\w)\]])!?\[([^\]\[]{1,200})\]\([^()\s]{0,500}\)(?![\w\[])")
 _STRONG: Final = re.compile(r"(?<![\w*])\*\*([^*]{1,300})\*\*(?![\w*])")
+_BULLET: Final = re.compile(r"(\S)[ \t]*\n[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _SENTENCE_END: Final = re.compile(r"[.!?](?=\s)|[。！？]")
 _ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no)|\d)\.$", re.IGNORECASE)
 
@@ -75,9 +76,13 @@ def span(start: int, end: int) -> str:
 
 
 def plain(text: str) -> str:
-    """The beginning of `text` on one line, without link targets and bold marks."""
-    line = " ".join(text[:_LOOK].split())
+    """The beginning of `text` on one line, without link targets, bold marks and the marks of inner bullets."""
+    line = " ".join(_BULLET.sub(_joint, text[:_LOOK].strip()).split())
     return _STRONG.sub(r"\1", _LINK.sub(r"\1", line)).strip()
+
+
+def _joint(bullet: re.Match[str]) -> str:
+    return f"{bullet[1]} " if bullet[1] in ":.;,!?" else f"{bullet[1]}; "
 
 
 def cut(text: str, width: int) -> str:

@@ -158,9 +158,11 @@ def _paragraph(lines: list[str], at: int) -> Block:
 class _Gathering:
     """An entry of a list while its lines are still coming in."""
 
-    def __init__(self, at: int, indent: int, text: str) -> None:
+    def __init__(self, at: int, marker: re.Match[str]) -> None:
         self.start = self.end = at + 1
-        self.indent = indent
+        self.indent = len(marker[1])
+        self.margin = self.indent + len(marker[2]) + 1
+        text = marker.string[marker.end() :]
         self.own = [_TASK.sub("", text, count=1) if text.startswith("[") else text]
         self.children: list[_Gathering] = []
 
@@ -168,8 +170,8 @@ class _Gathering:
         """Take one more line, less the indentation of the entry."""
         if line.strip():
             self.end = at + 1
-        margin = len(line) - len(line.lstrip(" "))
-        self.own.append(line[min(margin, self.indent + 2) :].rstrip())
+        indent = len(line) - len(line.lstrip(" "))
+        self.own.append(line[min(indent, self.margin) :].rstrip())
 
     def done(self) -> Entry:
         children = tuple(child.done() for child in self.children)
@@ -195,10 +197,10 @@ def _list(lines: list[str], at: int) -> Block:
             if tops and (marker[2] not in "-*+") != ordered:
                 break
             base = min(base, indent)
-            tops.append(_Gathering(index, indent, line[marker.end() :]))
+            tops.append(_Gathering(index, marker))
             current = tops[-1]
         elif marker and (not tops[-1].children or indent <= tops[-1].children[0].indent + 1):
-            current = _Gathering(index, indent, line[marker.end() :])
+            current = _Gathering(index, marker)
             tops[-1].children.append(current)
         elif not inner and (after_blank or _HEADING.match(line) or is_markup(line) or fence_end_opens(line)):
             break

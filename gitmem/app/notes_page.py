@@ -88,7 +88,8 @@ def _unquoted(value: str) -> str:
 
 def split_commas(text: str) -> Iterable[str]:
     """The parts of `text` between the commas that stand outside braces and quotes."""
-    part, depth, quote = [], 0, ""
+    part: list[str] = []
+    depth, quote = 0, ""
     for char in text:
         if quote:
             quote = "" if char == quote else quote
