@@ -1,0 +1,114 @@
+"""How nearly two claims say the same. Words decide, but a different number or a denial makes another claim.
+
+NEAR was chosen on the labelled pairs of tests/policy/near_pairs.py: the test there prints the gap between the
+least similar restatement and the most similar different claim.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from gitmem.model.claims import normalise_claim
+
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
+NEAR: Final = 0.70
+_CAPPED: Final = NEAR - 0.01  # the most that two claims with different hard tokens can be alike
+_SWAPPED: Final = 2.0  # weight of a word that stands in the place of another
+_ADDED: Final = 0.5  # weight of a word that only the longer claim has
+
+_STOP: Final = _set(
+    "a an and are as at be been being but by can do does for from had has have if in into is it its of on or our "
+    "should so than that the their them then there these they this those to us use used using was we were when "
+    "which while will with would you your must need always "
+    "al con como cuando de del el ella en es esta este esto hay la las le lo los más mas o para pero por que se ser "
+    "si su sus un una uno unos y ya usa usar debe deben siempre"
+)
+_DENIALS: Final = _set(
+    "no not never none without neither nor cannot cant dont doesnt didnt isnt arent wasnt wont shouldnt mustnt "
+    "avoid forbidden sin nunca jamás jamas ni tampoco evitar prohibido"
+)
+# Words that turn a claim into its opposite when one is swapped for the other.
+_OPPOSITES: Final = _set(
+    "before after above below more less min max minimum maximum first last true false allow deny enable disable "
+    "enabled disabled add remove increase decrease raise lower start stop open close upper success failure sync "
+    "async read write client server input output public private optional antes después despues "
+    "ascending descending passed failed fails passes"
+)
+_NUMBER_WORDS: Final = {
+    word: str(number)
+    for number, words in {
+        2: "two dos", 3: "three tres", 4: "four cuatro", 5: "five cinco", 6: "six seis", 7: "seven siete",
+        8: "eight ocho", 9: "nine nueve", 10: "ten diez", 11: "eleven once", 12: "twelve doce", 15: "fifteen quince",
+        20: "twenty veinte", 30: "thirty treinta", 40: "forty cuarenta", 50: "fifty cincuenta", 60: "sixty sesenta",
+        70: "seventy setenta", 80: "eighty ochenta", 90: "ninety noventa", 100: "hundred cien",
+        1000: "thousand mil",
+    }.items()
+    for word in words.split()
+}  # fmt: skip
+_NUMBER: Final = re.compile(r"(?:(?<=\s)-|^-)?[0-9]+(?:[.,][0-9]+)*")
+_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+# What a choice decides against: "tabs, not spaces", "uv instead of pip".
+_AGAINST: Final = re.compile(
+    r"(?:,? not|,? no| instead of| rather than|,? never| over| en vez de| en lugar de) (?:an? |the |el |la |los |las )?"
+    r"([^\W_][\w.+-]*)"
+)
+_AUXILIARY: Final = re.compile(
+    r"(?:^|[\s.;:,])(?:do|does|did|is|are|was|were|be|must|should|shall|will|would|can|could|may|might|has|have|had|it"
+    r"|this|that|we|and|but|or|se|es|ya|y|pero|que)$"
+)
+
+
+def similarity(a: str, b: str) -> float:
+    """From 0 (nothing shared) to 1 (the same words), the same both ways.
+
+    The symmetric Tversky index (Jimenez, Becerra and Gelbukh, *SEM 2013) over the tokens of both without stop
+    words, in any order: shared / (shared + 2 swapped + 0.5 added), where the smaller of the two remainders was
+    swapped and the rest of the larger one was added. When the hard tokens (numbers and versions, denials, words
+    of opposite meaning, what a choice decides against) are not the same set, the result stays below `NEAR`.
+    """
+    a, b = normalise_claim(a), normalise_claim(b)
+    if a == b:
+        return 1.0 if a else 0.0
+    left, right = _words(a), _words(b)
+    shared = len(left & right)
+    if not shared:
+        return 0.0
+    fewer, more = sorted((len(left - right), len(right - left)))
+    alike = shared / (shared + _SWAPPED * fewer + _ADDED * (more - fewer))
+    return alike if _hard(a) == _hard(b) else min(alike, _CAPPED)
+
+
+def _words(text: str) -> frozenset[str]:
+    """The tokens that carry the claim; number words as digits. Denials are hard tokens, not words."""
+    kept = [
+        _NUMBER_WORDS.get(word, word)
+        for word in text.replace("'", "").split()
+        if (bare := word.strip('.,;:!?()[]"')) not in _STOP and bare not in _DENIALS
+    ]
+    from gitmem.model.tokens import tokens  # here, because a change without neighbours needs none
+
+    found = frozenset(tokens(" ".join(kept)))
+    return found or frozenset(tokens(text))
+
+
+def _hard(text: str) -> frozenset[str]:
+    words = [word.replace("'", "") for word in _WORD.findall(text)]
+    hard = {_number(number) for number in _NUMBER.findall(text)}
+    hard |= {_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS}
+    hard |= {word for word in words if word in _OPPOSITES}
+    against = {
+        f"against {match[1]}" for match in _AGAINST.finditer(text) if not _AUXILIARY.search(text[: match.start()])
+    }
+    if any(word in _DENIALS for word in words) or against:
+        hard.add("denial")
+    return frozenset(hard | against)
+
+
+def _number(text: str) -> str:
+    """1,000 and 1000 are one number; 3.12 and 3.1 are not."""
+    return re.sub(r",(?=[0-9]{3}(?:\D|$))", "", text)

@@ -1,0 +1,70 @@
+"""Where a memory comes from, derived from the channel and the evidence; no caller names it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Final
+
+from gitmem.model.judgement import Change, Facts, Resolution
+from gitmem.model.nouns import Memory, MemoryRef
+from gitmem.model.vocabulary import ORIGIN_RANK, Channel, Origin
+
+_BY_CHANNEL: Final[Mapping[str, Origin]] = {"terminal": "human", "capture": "observed", "import": "imported"}
+# The operations that say what the text is. A move between states leaves the origin where it was.
+_SAYING: Final = frozenset({"create", "import", "edit", "lift"})
+
+
+def derive_origin(channel: Channel, resolutions: Sequence[Resolution], linked: Mapping[str, Memory]) -> Origin:
+    """The origin of a text said on `channel`, supported by `resolutions`, derived from the records `linked`.
+
+    `linked` holds only what the text is derived from: see `lineage`. External is inherited before anything
+    else is asked; an address without a person behind it is external; a person at a terminal is human; words
+    that are all a person's own stay human whoever files them.
+    """
+    if any(memory.origin == "external" for memory in linked.values()):
+        return "external"
+    supports = [r for r in resolutions if r.ref.role == "supports"]
+    human = any(r.human for r in supports)
+    if channel != "terminal" and not human and any(r.ref.type == "url" for r in supports):
+        return "external"
+    if channel in _BY_CHANNEL:
+        return _BY_CHANNEL[channel]
+    verified_words = bool(supports) and all(r.human and r.state == "verified" for r in supports)
+    return "human" if verified_words else "inferred"
+
+
+def lineage(memory: Memory, linked: Mapping[str, Memory]) -> dict[str, Memory]:
+    """The records that `memory` is derived from: its `derived_from` links and the memories it cites."""
+    sources = [*memory.linked("derived_from"), *(ref.id for ref in memory.evidence if isinstance(ref, MemoryRef))]
+    return {source: linked[source] for source in sources if source in linked}
+
+
+def origin_of(change: Change, facts: Facts) -> Origin:
+    """The origin that the record has after `change`."""
+    before, after = change.before, change.after
+    sources = lineage(after, facts.linked)
+    if change.op == "merge":  # said elsewhere; only its lineage can be looked at here
+        return "external" if any(source.origin == "external" for source in sources.values()) else after.origin
+    if before is not None and (change.op not in _SAYING or adds_only(before, after)):
+        return before.origin
+    derived = derive_origin(facts.channel, facts.resolutions, sources)
+    # An edit by anything but a person does not wash an external text.
+    if before is not None and before.origin == "external" and facts.channel != "terminal":
+        return "external"
+    return derived
+
+
+def rank(origin: str) -> int:
+    """How much an origin weighs; an unknown one weighs least."""
+    return ORIGIN_RANK.get(origin, -1)
+
+
+def adds_only(before: Memory, after: Memory) -> bool:
+    """True when `after` says what `before` says and only has more evidence or links."""
+    same = replace(after, evidence=before.evidence, links=before.links, origin=before.origin)
+    return (
+        same == before
+        and all(ref in after.evidence for ref in before.evidence)
+        and all(link in after.links for link in before.links)
+    )

@@ -1,0 +1,135 @@
+"""Rules about other records: links, likeness to a live or a rejected one, the exclusive key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gitmem.model.claims import claim_digest
+from gitmem.model.judgement import Change, Facts, Neighbour, Reason
+from gitmem.model.nouns import Config, Memory
+from gitmem.model.vocabulary import KIND_CLASS, LINK_TYPES, PROBLEM_LINK, VISIBLE
+from gitmem.policy.codes import reason, shown_id
+from gitmem.policy.near import NEAR
+from gitmem.policy.texts import claims
+
+_LIVE: Final = frozenset({*VISIBLE, "candidate", "disputed"})
+_BELIEVING: Final = frozenset({"accept", "restore", "lift"})
+_UNREJECTED: Final = frozenset({"lift", "reject"})
+
+
+def links(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    known = change.before.links if change.before is not None and not claims(change) else ()
+    for number, link in enumerate(change.after.links):
+        where = f"links[{number}]"
+        if link in known:
+            continue
+        if link.type not in LINK_TYPES:
+            hint = f"use one of {', '.join(LINK_TYPES)}"
+            yield reason("link.type", f"{where} is of no type that gitmem knows", hint, f"{where}.type")
+        if link.type == "differs_from" and not any(char.isalnum() for char in link.why or ""):
+            hint = f'say it: --distinct-from {shown_id(link.to)} --because "…"'
+            yield reason("link.why", f"{where} does not say in what the two differ", hint, f"{where}.why")
+        if link.to == change.after.id:
+            yield reason("link.self", f"{where} leads back to the memory itself", "leave it out", f"{where}.to")
+        elif not _is_here(facts.linked.get(link.to), config):
+            message = f"{where} leads to no memory of this project"
+            yield reason("link.missing", message, "gitmem list --status all shows the ids", f"{where}.to")
+
+
+def _is_here(memory: Memory | None, config: Config | None) -> bool:
+    return memory is not None and (config is None or memory.scope.project in config.projects)
+
+
+def names_its_problem(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    after = change.after
+    kind = PROBLEM_LINK.get(after.kind)
+    if kind is None or not claims(change):
+        return
+    problems = [link.to for link in after.links if link.type == kind]
+    if not problems:
+        message = f"the {after.kind.replace('_', ' ')} does not name its problem"
+        hint = f"add a link of type {kind} to it; gitmem list --kind problem shows the problems"
+        yield reason("problem.missing", message, hint, "links")
+    for problem in problems:
+        linked = facts.linked.get(problem)
+        if linked is not None and linked.kind != "problem":
+            message = f"{shown_id(linked.id)} is a {linked.kind}, not a problem"
+            yield reason("problem.kind", message, "gitmem list --kind problem shows the problems", "links")
+
+
+def not_rejected(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    """A rejected claim does not come back: not under a new id or kind, not restated, not by a replacement."""
+    if change.op in _UNREJECTED or not (claims(change) or _claim_changed(change)):
+        return
+    tombstone = facts.tombstone
+    if tombstone is not None and tombstone.standing:
+        last = tombstone.history[-1]
+        why = f" because: {last.reason}" if _is_plain(last.reason) else ""
+        message = f"this claim was rejected as {shown_id(last.memory)}{why}"
+        yield reason("tombstoned", message, f'gitmem lift {shown_id(last.memory)} --because "…"', "title")
+    if change.before is not None and change.op == "edit" and not _claim_changed(change):
+        return  # an old record beside a rejected one may still get evidence and tags
+    seen = {tombstone.history[-1].memory} if tombstone is not None and tombstone.standing else set()
+    for near in facts.neighbours:
+        rejected = near.status == "wrong" or near.where == "tombstone"
+        if rejected and near.similarity >= NEAR and near.id not in {*seen, change.after.id}:
+            seen.add(near.id)
+            message = f"this says nearly what was rejected as {shown_id(near.id)}"
+            yield reason("tombstoned", message, f'gitmem lift {shown_id(near.id)} --because "…"', "title")
+
+
+def _is_plain(text: str) -> bool:
+    return bool(text) and text.isprintable() and len(text) <= 200
+
+
+def _claim_changed(change: Change) -> bool:
+    before, after = change.before, change.after
+    if before is None or after.kind not in KIND_CLASS or before.kind not in KIND_CLASS:
+        return True
+    old, new = (claim_digest(m.scope.project, m.kind, m.title, m.body) for m in (before, after))
+    return old != new
+
+
+def not_known_already(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    if not claims(change) or (change.op == "edit" and not _claim_changed(change)):
+        return
+    after = change.after
+    excused = {*after.linked("supersedes"), after.id}
+    excused |= {link.to for link in after.links if link.type == "differs_from" and (link.why or "").strip()}
+    # Belief in one candidate is not stopped by another candidate that says the same.
+    live = frozenset(VISIBLE) | {"disputed"} if change.op in _BELIEVING else _LIVE
+    for near in _first_of_each(facts.neighbours):
+        if near.status in live and near.where != "tombstone" and near.similarity >= NEAR and near.id not in excused:
+            message = f"{shown_id(near.id)} ({near.status}) says nearly the same"
+            hint = (
+                f"change that one: gitmem edit {shown_id(near.id)}; replace it: gitmem supersede {shown_id(near.id)}; "
+                f'or say why both: --distinct-from {shown_id(near.id)} --because "…"'
+            )
+            yield reason("duplicate", message, hint, shown_id(near.id))
+
+
+def _first_of_each(neighbours: tuple[Neighbour, ...]) -> Iterator[Neighbour]:
+    """One entry for a record that lies on the branch and in the inbox."""
+    seen: set[tuple[str, str]] = set()
+    for near in neighbours:
+        if (near.id, near.status) not in seen:
+            seen.add((near.id, near.status))
+            yield near
+
+
+def key_is_free(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    after, holder = change.after, facts.key_holder
+    if after.key is None or holder is None or not claims(change):
+        return
+    same = (holder.key, holder.scope.project, holder.scope.audience) == (
+        after.key,
+        after.scope.project,
+        after.scope.audience,
+    )
+    if same and holder.id != after.id and holder.id not in after.linked("supersedes"):
+        message = f"{shown_id(holder.id)} already holds this key"
+        yield reason("key.taken", message, f"gitmem supersede {shown_id(holder.id)}", "key")
+
+
+RULES: Final = (links, names_its_problem, not_rejected, not_known_already, key_is_free)

@@ -1,0 +1,67 @@
+"""Rules about every text of a change: characters, secrets, instructions to the reader."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Final
+
+from gitmem.model.judgement import Change, Facts, Reason
+from gitmem.model.nouns import Config
+from gitmem.model.text import forbidden
+from gitmem.policy.codes import reason
+from gitmem.policy.instructions import instruction
+from gitmem.policy.origin import origin_of
+from gitmem.policy.secrets import Secret, find_secrets
+from gitmem.policy.texts import Text, new_texts
+
+
+def plain_characters(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    for text in new_texts(change, facts):
+        found = next(forbidden(text.value), None)
+        if found is not None:
+            position, char = found
+            message = f"{text.where} holds the control or invisible character U+{ord(char):04X} at {position}"
+            yield reason("text.characters", message, "write the text without it", text.where)
+
+
+def no_secrets(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    hint = "write it without the value; a real one must be changed where it is used: it was typed here"
+    for text in new_texts(change, facts):
+        for secret in _secrets(text, facts):
+            message = (
+                f"{text.where} holds what looks like a secret ({secret.rule}), characters {secret.start}-{secret.end}"
+            )
+            yield reason("secret", message, hint, text.where)
+    title, body = change.after.title, change.after.body
+    alone = find_secrets(title, facts.exact_secrets) or find_secrets(body, facts.exact_secrets)
+    if not alone and any(text.where == "body" for text in new_texts(change, facts)):
+        for secret in find_secrets(f"{title}: {body}", facts.exact_secrets):
+            message = f"title and body read together hold what looks like a secret ({secret.rule})"
+            yield reason("secret", message, hint, "body")
+
+
+def _secrets(text: Text, facts: Facts) -> list[Secret]:
+    """Secrets of the text, or of the text as the value of its field: `db_password: …` in an unknown field."""
+    found = find_secrets(text.value, facts.exact_secrets)
+    field = text.where.rpartition(".")[2]
+    if found or "extra" not in text.where.replace("[", ".").split("."):
+        return found
+    label = f"{field}: "
+    return [
+        Secret(s.rule, s.start - len(label), s.end - len(label))
+        for s in find_secrets(label + text.value)
+        if s.start >= len(label)
+    ]
+
+
+def no_instructions(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    if origin_of(change, facts) == "human":
+        return
+    for text in new_texts(change, facts):
+        if instruction(text.value):
+            message = f"{text.where} speaks to its reader and tells it what to do"
+            hint = "say it as a fact or as a rule of the project; a person may say it at a terminal"
+            yield reason("instruction", message, hint, text.where)
+
+
+RULES: Final = (plain_characters, no_secrets, no_instructions)

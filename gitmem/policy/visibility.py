@@ -1,0 +1,32 @@
+"""The one definition of what a reader may see. Every read lane asks here; nothing else makes a Filter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+
+from gitmem.model.judgement import Filter, Viewer
+from gitmem.model.vocabulary import AUDIENCES, STATUSES, VISIBLE
+
+
+def visible(viewer: Viewer, *, at: datetime | None, statuses: Iterable[str] = VISIBLE) -> Filter:
+    """What `viewer` may be shown, of the visible states only.
+
+    `at` asks what was true at that instant; None does not ask. A status or audience that is not on the closed
+    list is dropped, so asking for more never shows more. A viewer of no project sees nothing.
+    """
+    return _filter(viewer, frozenset(statuses) & VISIBLE.keys(), at)
+
+
+def withheld_view(viewer: Viewer, statuses: Iterable[str]) -> Filter:
+    """Records of any known state, for review, `list --status` and the gate's own look-up; still bound to scope."""
+    return _filter(viewer, frozenset(statuses) & frozenset(STATUSES), None)
+
+
+def _filter(viewer: Viewer, statuses: frozenset[str], at: datetime | None) -> Filter:
+    return Filter(
+        projects=viewer.projects,
+        audiences=viewer.audiences & frozenset(AUDIENCES),
+        statuses=statuses,
+        valid_at=at,
+    )
