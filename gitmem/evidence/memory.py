@@ -28,7 +28,7 @@ def expand(rest: str, role: Role, sources: Sources) -> MemoryRef:
 def resolve(ref: MemoryRef, sources: Sources) -> Resolution:
     """An edited memory is still the memory cited, and the detail says so; the quote must stand in it today."""
     memory = sources.memories(ref.id) if is_memory_id(ref.id) else None
-    if memory is None or memory.id != ref.id:
+    if memory is None:
         return Resolution(ref, "missing", "there is no such memory")
     words = "\n".join(_words(memory))
     edited = digest(memory_bytes(memory)) != ref.sha256

@@ -7,6 +7,7 @@ from typing import Final
 from gitmem.model.text import forbidden
 
 QUOTE_LENGTH: Final = 160  # characters of a quote that gitmem chooses by itself
+_LETTERS: Final = 4  # letters and digits below which a line says nothing
 _BYTES_READ: Final = 4 * QUOTE_LENGTH + 64
 _LINES_READ: Final = 5000
 _SHOWN: Final = 1024 * 1024
@@ -30,13 +31,13 @@ def telling_line(data: bytes) -> str | None:
 def cut(line: bytes) -> str | None:
     """`line` without white space around it, cut to 160 characters; None when it may not be stored.
 
-    Not to be stored are blanks, bytes that are no UTF-8, and characters that no memory may hold. A byte order
-    mark at the start is left out.
+    Not to be stored are lines of less than 4 letters and digits, bytes that are no UTF-8, and characters that no
+    memory may hold. A byte order mark at the start is left out.
     """
     # Bytes that are no UTF-8 become lone surrogates, which are forbidden like other invisible characters.
     text = line.strip()[:_BYTES_READ].decode(errors="surrogateescape")
     quote = text.removeprefix("\ufeff").strip()[:QUOTE_LENGTH].rstrip()
-    return quote if quote and not any(forbidden(quote)) else None
+    return quote if sum(map(str.isalnum, quote)) >= _LETTERS and not any(forbidden(quote)) else None
 
 
 def occurs(quote: str | None, cited: bytes) -> bool | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -13,11 +12,11 @@ from typing import Final
 from gitmem.errors import UsageError
 from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import Channel
+from gitmem.store.objects import is_object_id
 from gitmem.store.port import Backend
 
 SIZE_LIMIT: Final = 32 * 1024 * 1024  # bytes; nothing larger is read
 _PATH_LIMIT: Final = 4096
-_OID = {"sha1": re.compile(r"[0-9a-f]{40}"), "sha256": re.compile(r"[0-9a-f]{64}")}
 
 
 class TooLarge(UsageError):
@@ -41,7 +40,7 @@ class Sources:
 
     def is_oid(self, text: str) -> bool:
         """True for a full object id of this repository."""
-        return _OID[self.backend.object_format].fullmatch(text) is not None
+        return is_object_id(text, self.backend.object_format)
 
     def read(self, oid: str) -> tuple[str, bytes]:
         """Kind and data of one object. Raises NotFound, CorruptRecord, TooLarge."""

@@ -57,7 +57,8 @@ def test_the_patch_id_does_not_hang_on_configuration(world: World) -> None:
     before = cite("commit:HEAD", world).patch
     for key, value in {
         "diff.noprefix": "true", "diff.context": "9", "diff.algorithm": "patience", "diff.indentHeuristic": "false",
-        "diff.external": "false", "diff.renames": "copies", "color.ui": "always", "diff.x.textconv": "echo evil",
+        "diff.external": "false", "diff.renames": "copies", "color.ui": "always",
+        "diff.x.command": f"touch '{world.repo}/ran'; :",
     }.items():  # fmt: skip
         git(world.repo, "config", key, value)
     (world.repo / ".git/info").mkdir(exist_ok=True)
@@ -66,6 +67,9 @@ def test_the_patch_id_does_not_hang_on_configuration(world: World) -> None:
 
     _patch_ids.cache_clear()
     assert before == cite("commit:HEAD", world).patch is not None
+    assert not (world.repo / "ran").exists()
+    git(world.repo, "diff-tree", "-p", "--ext-diff", "HEAD")
+    assert (world.repo / "ran").exists()  # the trap is a real one
 
 
 @pytest.mark.parametrize(
@@ -176,3 +180,17 @@ def test_a_message_in_another_encoding_has_no_quote(world: World) -> None:
     git(world.repo, "-c", "i18n.commitEncoding=ISO-8859-1", "commit", "-q", "--allow-empty", "-F", str(message))
     ref = cite("commit:HEAD", world)
     assert ref.quote is None and resolve(ref, world.sources()).state == "verified"
+
+
+def test_a_sha256_repository(world: World, tmp_path: Path) -> None:
+    git(tmp_path, "init", "-q", "-b", "main", "--object-format=sha256", "long")
+    long = world.elsewhere(tmp_path / "long")
+    long.commit("g", "b\n", "start")
+    ref = rewritten(long)
+    assert len(ref.commit) == 64 and ref.patch
+    assert resolve(ref, long.sources()).state == "verified"
+    assert resolve(expand("file:f:1", long.sources()), long.sources()).quoted is None
+    git(long.repo, "commit", "-q", "--amend", "-m", "fix pool size")
+    forget(long.repo)
+    assert "rewritten, now" in resolve(ref, long.sources()).detail
+    assert resolve(replace(ref, commit="0" * 40), long.sources()).state == "missing"

@@ -10,12 +10,13 @@ from gitmem.model.text import forbidden
 def test_the_line_that_tells_most_is_quoted() -> None:
     assert telling_line(b"{\r\n  ----------------------------\r\n\tpool size 20;\r\n}\r\n") == "pool size 20;"
     assert telling_line(b"\n \t\r\n") is None
+    assert telling_line(b"}\n);\nfix\n") is None
     assert telling_line(b"") is None
 
 
 def test_lines_that_may_not_be_stored_are_passed_over() -> None:
     assert telling_line("safe\nlonger but with \u202e bidi\n".encode()) == "safe"
-    assert telling_line(b"ok\n\xff\xfe caf\xe9 in latin-1\n") == "ok"
+    assert telling_line(b"okay\n\xff\xfe caf\xe9 in latin-1\n") == "okay"
     assert cut("\ufeffpool".encode()) == "pool"
     assert cut(b"\x1b[31mred") is None
 
