@@ -16,7 +16,8 @@ ALL_HOOKS: Final = (*CLIENT_HOOKS, *STRICT_HOOKS, *SERVER_HOOKS)
 
 _BLOCK: Final = re.compile(rb"^# >>> gitmem hook \d+ >>>\n.*?^# <<< gitmem hook \d+ <<<\n?", re.DOTALL | re.MULTILINE)
 _BAKED: Final = re.compile(
-    rb"^gitmem_name=(?P<name>[a-z-]+)\ngitmem_chained=(?P<chained>[^\n]*)\ngitmem_program=(?P<program>.*?)\n# The rest",
+    rb"^gitmem_name=(?P<name>[a-z-]+)\ngitmem_chained=(?P<chained>[^\n]*)\n(?:#[^\n]*\n)*"
+    rb"gitmem_program=(?P<program>.*?)\n# The rest",
     re.DOTALL | re.MULTILINE,
 )
 

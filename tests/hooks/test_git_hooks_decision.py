@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -216,6 +217,13 @@ class TestDeadline:
         assert signal.getsignal(signal.SIGALRM) == before
         assert signal.getitimer(signal.ITIMER_REAL) == (0, 0)
         assert run_hook("pre-push", [], self.line, lambda: World().checks, self.limits) == (0, [])
+
+
+def test_c_code_that_never_returns_ends_with_the_process() -> None:
+    spin = "import itertools; from gitmem.app.githooks_decision import Limit, run_hook; "
+    call = "run_hook('update', [], b'', lambda: sum(itertools.repeat(0)), {'update': Limit(0.05, 0.05)})"
+    done = subprocess.run([sys.executable, "-c", spin + call], capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (1, b"", b"")
 
 
 def test_damage_is_refused_and_other_errors_go_through() -> None:

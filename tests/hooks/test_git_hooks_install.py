@@ -376,6 +376,8 @@ def test_a_linked_worktree_shares_the_hooks(repo: Path, program: StandIn, tmp_pa
     assert program.calls.count("call") == 1
     git(repo, "commit", "-q", "--allow-empty", "-m", "code in the main worktree")
     assert program.calls.count("call") == 1
+    assert run(repo / ".git/hooks/pre-commit", where=worktree).returncode == 0
+    assert program.calls.count("call") == 2
 
 
 def test_a_stale_program_is_told_and_an_install_heals_it(repo: Path, program: StandIn, tmp_path: Path) -> None:

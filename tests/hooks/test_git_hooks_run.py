@@ -213,19 +213,24 @@ class TestServer:
     def test_input_that_cannot_be_read_is_refused(self, bare: Path, program: StandIn) -> None:
         install(place_of(bare), program.program, server=True)
         hook = bare / "hooks/pre-receive"
-        assert run("sh", "-c", '"$1" </dev/null', "sh", hook, where=bare).returncode == 0
-        assert run("sh", "-c", '"$1" <&-', "sh", hook, where=bare).returncode == 1
+        line = f"{'0' * 40} {'a' * 40} refs/heads/code\n"
+        assert run(hook, where=bare, input=line).returncode == 0
+        for source in ("</dev/null", "<&-"):
+            done = run("sh", "-c", f'"$1" {source}', "sh", hook, where=bare)
+            assert done.returncode == 1 and "no input came" in done.stderr
 
 
-def test_a_large_push_of_code_stays_in_the_shell(repo: Path, program: StandIn) -> None:
+def test_code_stays_in_the_shell_and_input_arrives_whole(repo: Path, program: StandIn) -> None:
     install(place_of(repo), program.program)
-    lines = "".join(f"refs/heads/b{n} {'a' * 40} refs/heads/b{n} {'0' * 40}\n" for n in range(20_000))
     hook = repo / ".git/hooks/pre-push"
-    assert run(hook, "o", "u", where=repo, input=lines).returncode == 0
-    assert program.calls == ""
-    line = f"{MAIN} {'a' * 40} {MAIN} {'0' * 40}\n"
-    assert run(hook, "o", "u", where=repo, input=lines + line).returncode == 0
-    assert lines + line in program.calls
+    wanted = f"{MAIN} {'a' * 40} {MAIN} {'0' * 40}\n"
+    for count in (20_000, 9, 8, 7, 0):
+        lines = "".join(f"refs/heads/b{n} {'a' * 40} refs/heads/b{n} {'0' * 40}\n" for n in range(count))
+        assert run(hook, "o", "u", where=repo, input=lines).returncode == 0
+        assert program.calls == ""
+        assert run(hook, "o", "u", where=repo, input=lines + wanted).returncode == 0
+        assert program.calls == f"call [hook-impl] [pre-push] [o] [u]\n{lines}{wanted}quarantine   \n"
+        (program.folder / "calls").unlink()
 
 
 def test_shellcheck_finds_nothing_in_a_shim(repo: Path, program: StandIn) -> None:
