@@ -30,7 +30,6 @@ _VENDORED: Final = frozenset({"node_modules", "vendor", "third_party", "third-pa
 _TOOL_FOLDERS: Final = frozenset({".claude", ".codex", ".gemini", ".github"})
 _NO_RECORD: Final = re.compile(r"(?:readme|index|.*template)\.md", re.IGNORECASE)
 _BRACES: Final = re.compile(r"\{([^{}]*)\}")
-_EMOJI_STYLE: Final = "\ufe0f"
 
 
 def known_sources(paths: Iterable[str]) -> list[str]:
@@ -105,8 +104,8 @@ class _Settled:
     def _draft(self, item: Item) -> Draft:
         return Draft(
             item.kind,
-            _shown(title_of(item.text)),
-            _shown(item.body.strip()),
+            title_of(item.text),
+            item.body.strip(),
             alternatives=item.alternatives,
             applies_to=self.globs,
             tags=item.tags,
@@ -115,7 +114,7 @@ class _Settled:
         )
 
     def _titled(self, draft: Draft, item: Item) -> Draft:
-        context = cut(_shown(plain(item.context)), TITLE_LIMIT // 3)
+        context = cut(plain(item.context), TITLE_LIMIT // 3)
         endings = ["", f" ({context})"] if context else [""]
         title = next((draft.title + end for end in endings if draft.title + end not in self._titles), None)
         title = title or f"{draft.title} (line {item.start})"
@@ -189,11 +188,6 @@ def _without_braces(glob: str) -> list[str]:
         if len(waiting) + len(done) > ITEM_LIMIT:
             return [glob]
     return done
-
-
-def _shown(text: str) -> str:
-    # The mark that asks for the coloured form of a sign is the one invisible character that people type.
-    return text.replace(_EMOJI_STYLE, "")
 
 
 def _fault(draft: Draft) -> str:

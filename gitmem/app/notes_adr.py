@@ -145,7 +145,7 @@ def _body(page: Page, sections: list[_Section], titled: _Section, decision: str)
 
 def _alternatives(sections: list[_Section], title: str, decision: str) -> tuple[Alternative, ...]:
     weighed = {
-        _normal(option.name): _against([*map(_entry_text, option.entries), *option.paragraphs])
+        _normal(option.name): _against(_said(option))
         for section in sections
         if _WEIGHED.search(section.name)
         for option in section.inner
@@ -164,7 +164,9 @@ def _alternatives(sections: list[_Section], title: str, decision: str) -> tuple[
             key = _normal(name)
             if name == chosen or not key or _NOTHING.match(name):
                 continue
-            why = reasons or weighed.get(key, "") or ("" if is_options else description) or NO_REASON
+            # The list of options often says more than the heading that weighs the option.
+            near = (said for name, said in weighed.items() if name == key or f"{key} ".startswith(f"{name} "))
+            why = reasons or next(near, "") or ("" if is_options else description) or NO_REASON
             others.setdefault(key, Alternative(title_of(name), cut(plain(why), _WHY_WIDTH)))
     return tuple(others.values())
 
@@ -177,11 +179,17 @@ def _named(section: _Section) -> list[tuple[str, str, str]]:
         children = [_entry_text(child) for child in entry.children]
         found.append((name, description or " ".join(children), _against(children)))
     for inner in section.inner:
-        texts = [*inner.paragraphs, *map(_entry_text, inner.entries)]
+        texts = _said(inner)
         found.append((inner.name, " ".join(texts), _against(texts)))
     if not found:
         found = [(*_split(text), "") for text in section.paragraphs]
     return found
+
+
+def _said(section: _Section) -> list[str]:
+    """The paragraphs and bullets of a section and of the sections right below it."""
+    parts = (section, *section.inner)
+    return [text for part in parts for text in (*part.paragraphs, *map(_entry_text, part.entries))]
 
 
 def _entry_text(entry: Entry) -> str:
@@ -190,10 +198,11 @@ def _entry_text(entry: Entry) -> str:
 
 def _split(text: str) -> tuple[str, str]:
     """An option's name and what follows it: "Redis: no transactions"."""
-    found = _SPLIT.search(text)
-    if found and _NUMBERED.match(text[: found.start()]):
-        found = _SPLIT.search(text, found.end())
-    return (text[: found.start()], text[found.end() :]) if found else (text, "")
+    for found in _SPLIT.finditer(text):
+        name = text[: found.start()]
+        if not _NUMBERED.match(name) and name.count("`") % 2 == 0:
+            return name, text[found.end() :]
+    return text, ""
 
 
 def _against(texts: list[str]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from gitmem.app.notes_items import Item, Unread, plain
+from gitmem.app.notes_items import Item, Unread, plain, title_of
 from gitmem.app.notes_markdown import Block, Entry, blocks
 from gitmem.app.notes_page import Page
 from gitmem.model.vocabulary import Kind
@@ -45,6 +45,7 @@ _PROGRAMS: Final = frozenset({
 })  # fmt: skip
 _STANDS_FROM: Final = 2  # words of an instruction that can be read without its parent
 _SENTENCE_FROM: Final = 5
+_JOINED_UP_TO: Final = 600  # characters of a list that is kept whole below the line that leads to it
 
 
 def instruction_items(page: Page) -> Iterator[Item | Unread]:
@@ -93,7 +94,7 @@ def split_entry(entry: Entry, path: tuple[str, ...]) -> Iterator[tuple[str, int,
     if not entry.children or not _stand_alone(entry.text, entry.children):
         yield joined(entry), entry.start, entry.end, path
         return
-    inner = (*path, plain(entry.text).rstrip(":"))
+    inner = (*path, title_of(entry.text))
     if not _is_label(entry.text):
         yield entry.text, entry.start, entry.children[0].start - 1, path
     for child in entry.children:
@@ -173,14 +174,15 @@ def _led_list(lead: Block, block: Block, path: tuple[str, ...]) -> Iterator[Item
     whole = Entry(lead.start, block.end, lead.lines, block.entries)
     if _is_procedure(block):
         yield _item("procedure", lead.text, _numbered(whole), lead.start, block.end, path)
-    elif _stand_alone(lead.text, block.entries):
-        inner = (*path, plain(lead.text).rstrip(":"))
-        if not _is_label(lead.text):
-            yield _statement(lead.text, lead.start, lead.end, path)
-        yield from _list(block, inner, None)
-    else:
-        children = tuple(replace(entry, own=tuple(joined(entry).split("\n")), children=()) for entry in block.entries)
-        yield _statement(joined(replace(whole, children=children)), lead.start, block.end, path)
+        return
+    children = tuple(replace(entry, own=tuple(joined(entry).split("\n")), children=()) for entry in block.entries)
+    text = joined(replace(whole, children=children))
+    if len(text) <= _JOINED_UP_TO and not _stand_alone(lead.text, block.entries):
+        yield _statement(text, lead.start, block.end, path)
+        return
+    if not lead.text.endswith(":"):
+        yield _statement(lead.text, lead.start, lead.end, path)
+    yield from _list(block, (*path, title_of(lead.text)), None)
 
 
 def _list(block: Block, path: tuple[str, ...], above: Block | None) -> Iterator[Item | Unread]:

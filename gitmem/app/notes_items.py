@@ -70,6 +70,11 @@ class Unread:
     why: str
 
 
+def without_emoji_style(text: str) -> str:
+    """`text` less the mark that asks for a sign's coloured form: the one invisible character that people type."""
+    return text.replace("\ufe0f", "")
+
+
 def span(start: int, end: int) -> str:
     """The lines as evidence writes them: "12" or "40-58"."""
     return str(start) if start == end else f"{start}-{end}"

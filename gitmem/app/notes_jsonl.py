@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from gitmem.app.notes_items import Note, Skipped, cut, plain
+from gitmem.app.notes_items import Note, Skipped, cut, plain, without_emoji_style
 from gitmem.model.nouns import Draft, Valid
 from gitmem.model.text import escape, forbidden
 from gitmem.model.times import parse_instant
@@ -64,6 +64,7 @@ def _change(line: str) -> tuple[str, str, str, str | None] | str:
             parse_instant(day)
     except (ValueError, OverflowError) as error:
         return escape(str(error))[:160]
+    title, body = without_emoji_style(title), without_emoji_style(body)
     line_title = " ".join(title.split())
     if len(line_title) > TITLE_LIMIT - 20:  # 20: room for the commit that tells equal titles apart
         body = f"{line_title}\n\n{body}".strip()

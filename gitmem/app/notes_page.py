@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from gitmem.app.notes_items import Unread
+from gitmem.app.notes_items import Unread, without_emoji_style
 from gitmem.app.notes_markdown import fence_end
 
 _KEY: Final = re.compile(r"([A-Za-z_][\w -]{0,60}):(?:[ \t]+(.*))?$")
@@ -27,8 +27,8 @@ class Page:
 
 
 def lines_of(text: str) -> list[str]:
-    """The lines as git counts them: ended by LF, a CR before it and a byte order mark dropped."""
-    lines = text.removeprefix("\ufeff").split("\n")
+    """The lines as git counts them: ended by LF, a CR before it, a byte order mark and emoji styles dropped."""
+    lines = without_emoji_style(text.removeprefix("\ufeff")).split("\n")
     if lines[-1] == "":
         lines.pop()
     return [line.removesuffix("\r") for line in lines]
@@ -121,8 +121,8 @@ def _hide_comments(lines: list[str], unread: list[Unread]) -> list[tuple[int, st
         if bare.startswith((">>>", "<<<")):
             marks.append((at, bare))
         kept: list[str] = []
-        position, ticks, first, last = 0, 0, at, at
-        held = 0
+        visible: list[str] = []
+        position, ticks, held, first, last = 0, 0, 0, at, at
         while closable and (begin := lines[last].find("<!--", position)) >= 0:
             ticks += lines[last].count("`", position, begin)
             if ticks % 2:  # inside a code span
@@ -136,21 +136,20 @@ def _hide_comments(lines: list[str], unread: list[Unread]) -> list[tuple[int, st
             if end < 0:
                 closable = False
                 break
+            kept += [lines[last][position:begin], " "]
             if end_line == last:
                 inside = lines[last][begin + 4 : end]
             else:
                 inside = "\n".join([lines[last][begin + 4 :], *lines[last + 1 : end_line], lines[end_line][:end]])
-            kept.append(lines[last][position:begin])
-            kept.append(" ")
+                visible += ["".join(kept).rstrip(), *[""] * (end_line - last - 1)]
+                kept, ticks = [], 0
             marks.append((last, inside))
             held += 1
             last, position = end_line, end + 3
         if held:
-            kept.append(lines[last][position:])
-            text = "".join(kept).rstrip()
-            # What stands before and after a comment of several lines goes to the line where the comment ends.
-            lines[first : last + 1] = [""] * (last - first) + [text]
-            if not text and not any(_mark(inside) for _, inside in marks[-held:]):
+            visible.append("".join([*kept, lines[last][position:]]).rstrip())
+            lines[first : last + 1] = visible
+            if not any(visible) and not any(_mark(inside) for _, inside in marks[-held:]):
                 unread.append(Unread(first + 1, last + 1, "an HTML comment"))
         at = last + 1
     return marks

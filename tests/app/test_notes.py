@@ -174,6 +174,21 @@ def test_what_a_tool_wrote_and_what_is_hidden_is_skipped() -> None:
     ]
 
 
+def test_a_comment_over_lines_leaves_the_words_around_it_in_place() -> None:
+    assert told("CLAUDE.md", "Use tabs <!-- a\nb\n--> and wrap\n") == [
+        ("1", "convention", "Use tabs"),
+        ("3", "fact", "and wrap"),
+    ]
+
+
+def test_a_long_list_below_a_line_is_taken_apart() -> None:
+    short = "In the core folder we have:\n\n- the pool\n- Use tabs\n"
+    assert told("AGENTS.md", short) == [("1-4", "fact", "In the core folder we have: the pool; Use tabs")]
+    notes, _ = parse("AGENTS.md", short + "".join(f"- part {n} of the core with its tests\n" for n in range(20)))
+    assert len(notes) == 22
+    assert notes[1].draft.body == "In the core folder we have\n\nUse tabs"
+
+
 def test_marks_inside_code_are_code() -> None:
     text = "Write it so:\n\n```md\n<!-- BEGIN x -->\n# no heading\n- no bullet\n<!-- END x -->\n```\n- Use tabs\n"
     assert told("CLAUDE.md", text) == [("1-8", "convention", "Write it so"), ("9", "convention", "Use tabs")]
@@ -254,6 +269,7 @@ We need a store. <!-- template text -->
 * [PostgreSQL](#postgresql)
 * MySQL
 * Option 3: SQLite
+* Add `* kind: text` to MongoDB (see elsewhere)
 
 ## Decision Outcome
 
@@ -269,6 +285,14 @@ Chosen option: "PostgreSQL", because it has JSONB.
 
 * Good, because it is known
 * Bad, because its DDL is not transactional
+
+### Add `* kind: text` to MongoDB
+
+#### Pros and cons
+
+* Good, because it is easy
+* Bad, because it is slow
+* Bad, because it is new
 """
 
 
@@ -276,11 +300,12 @@ def test_madr() -> None:
     note = only("docs/decisions/0003-postgres.md", MADR)
     draft = note.draft
     assert (draft.kind, draft.title, draft.valid.start, note.lines) == (
-        "decision", "Use PostgreSQL for orders", "2024-02-03", "1-34",
+        "decision", "Use PostgreSQL for orders", "2024-02-03", "1-43",
     )  # fmt: skip
     assert [(other.title, other.why) for other in draft.alternatives] == [
         ("MySQL", "its DDL is not transactional"),
         ("Option 3: SQLite", "The record does not say."),
+        ("Add `* kind: text` to MongoDB (see elsewhere)", "it is slow; it is new"),
     ]
     assert draft.body == (
         "Context and Problem Statement:\nWe need a store.\n\nDecision Outcome:\n"
@@ -327,7 +352,10 @@ def test_options_without_a_known_choice_rule_nothing_out() -> None:
     unclear = unclear.replace("# Use PostgreSQL for orders", "# The store for orders")
     assert only("docs/adr/3.md", unclear).draft.kind == "fact"
     named = unclear.replace("# The store for orders", "# PostgreSQL for orders")
-    assert [other.title for other in only("docs/adr/3.md", named).draft.alternatives] == ["MySQL", "Option 3: SQLite"]
+    assert [other.title for other in only("docs/adr/3.md", named).draft.alternatives][:2] == [
+        "MySQL",
+        "Option 3: SQLite",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -406,7 +434,12 @@ def test_changelog() -> None:
 def test_jsonl() -> None:
     lines = [
         json.dumps(
-            {"id": "3D6aba6eb6", "title": "Retry  the connect", "body": "why", "date": "2019-04-04T20:04:24+01:00"}
+            {
+                "id": "3D6aba6eb6",
+                "title": "Retry  the\ufe0f connect",
+                "body": "why",
+                "date": "2019-04-04T20:04:24+01:00",
+            }
         ),
         "{broken",
         "",
@@ -452,7 +485,8 @@ def test_known_sources() -> None:
     known = [
         "CLAUDE.md", "services/api/AGENTS.md", "GEMINI.md", ".cursor/rules/a.mdc", "web/.cursor/rules/ui/b.mdc",
         ".cursorrules", ".github/copilot-instructions.md", "docs/adr/0001-a.md", "doc/adr/0002-b.md",
-        "adr/3.md", "docs/decisions/4.md", "docs/architecture/decisions/0005.md", "CHANGELOG.md", "packages/a/changelog.md",
+        "adr/3.md", "docs/decisions/4.md", "docs/architecture/decisions/0005.md", "CHANGELOG.md",
+        "packages/a/changelog.md",
     ]  # fmt: skip
     others = [
         "README.md", "docs/adr/README.md", "docs/adr/0000-template.md", "docs/decisions/index.md", "a.mdc",
