@@ -10,6 +10,8 @@ from typing import Any, Final, Literal
 from gitmem.model.judgement import Filter
 from gitmem.recall.document import OPEN_END, OPEN_START, folders_of, microseconds, plain_path
 
+_FEW: Final = 32  # values up to which single terms are faster than tantivy's set of terms, which walks the dictionary
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -69,9 +71,11 @@ class Clauses:
         return self._tantivy.Query.term_query(self._schema, field, value, index_option="freq")
 
     def one_of(self, field: str, values: Iterable[str]) -> Any:
-        known = sorted(set(values))
+        known = sorted(value for value in set(values) if _is_storable(value))
         if not known:
             return self._tantivy.Query.empty_query()
+        if len(known) <= _FEW:
+            return self.any_of([self.term(field, value) for value in known])
         return self._tantivy.Query.term_set_query(self._schema, field, known)
 
     def phrase(self, run: tuple[str, ...]) -> Any:
@@ -132,3 +136,8 @@ class Clauses:
             now = microseconds(seen.valid_at)
             clauses += [self.between("valid_from", OPEN_START, now), self.between("valid_until", now + 1, OPEN_END)]
         return clauses
+
+
+def _is_storable(value: str) -> bool:
+    """False for text with a lone surrogate, which no record and no index can hold."""
+    return value.isascii() or not any("\ud800" <= char <= "\udfff" for char in value)

@@ -166,7 +166,7 @@ class SearchIndex:
 
     def ids(self, prefix: str) -> list[tuple[str, str]]:
         """(ref, id) of every memory whose id starts with `prefix`, in every state, in order of id."""
-        if self._index is None:
+        if self._index is None or not prefix.isascii():
             return []
         with self._damage_is_typed():
             known = [term for term, _ in self._searcher.terms_with_prefix("id", prefix)]
@@ -228,7 +228,7 @@ class SearchIndex:
         pieces = [] if asked.literal else list(dict.fromkeys(grams(asked.weights)))[:MAX_TERMS]
         if pieces:
             alike = [clauses.term("grams", piece) for piece in pieces]
-            related = clauses.any_of([text, clauses.any_of(alike, least=max(1, round(GRAM_FLOOR * len(pieces))))])
+            related = clauses.any_of([text, clauses.any_of(alike, least=-int(-GRAM_FLOOR * len(pieces) // 1))])
             lists.append(clauses.must([passing, clauses.flat(related), clauses.any_of(alike)]))
         else:
             lists.append(None)
