@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from gitmem.store.repack import count_write
 if TYPE_CHECKING:
     from gitmem.store.repository import Location
 
+_TRIES = 3
 _STREAM_ABOVE = 64  # objects; below it the resident process answers faster than a new one starts
 
 
@@ -71,20 +73,42 @@ class GitBackend:
         count_write(self.location)
 
     def move_refs(self, moves: Sequence[RefMove]) -> None:
-        if moves:
-            past_locks(self.location, lambda: self._update_refs(moves))
-        self.make_good()
+        self.publish_with(lambda: past_locks(self.location, lambda: self._update_refs(moves)) if moves else None)
 
-    def make_good(self) -> None:
-        """Write again what a `git prune --expire=now` took between the write and the ref move."""
-        taken = [row for row in self._unpublished if not loose_path(self.location.objects, row[0]).exists()]
-        if taken:
-            lost = [row for row in taken if not self._is_packed(row[0])]
-            write_loose(self.location.objects, lost, self.location.shared_mode)
+    def publish_with(self, move: Callable[[], None]) -> None:
+        """Run `move`, the ref move, so that a `git gc --prune=now` beside it takes nothing of what was written.
+
+        Until a ref names them, new objects are garbage to a gc. While one is running they go into a pack that is
+        marked to be kept; a gc that begins later sees the ref. What was taken in between is written again.
+        """
+        for _ in range(_TRIES - 1):
+            self._shield()
+            try:
+                move()
+                break
+            except NotFound:
+                if not self._write_lost():
+                    raise
+        else:
+            move()
+        self._shield()
+        self._write_lost()
         self._unpublished.clear()
         for keep in self._kept_packs:
             keep.unlink(missing_ok=True)
         self._kept_packs.clear()
+
+    def _shield(self) -> None:
+        if self._unpublished and _gc_is_running(self.location):
+            self._kept_packs.append(self._write_pack([(kind, data) for _, kind, data in self._unpublished]))
+            self._unpublished.clear()
+
+    def _write_lost(self) -> bool:
+        taken = [row for row in self._unpublished if not loose_path(self.location.objects, row[0]).exists()]
+        lost = [row for row in taken if not self._is_packed(row[0])]
+        if lost:
+            write_loose(self.location.objects, lost, self.location.shared_mode)
+        return bool(lost)
 
     def log(
         self,
@@ -146,7 +170,21 @@ class GitBackend:
         return True
 
     def _write_pack(self, objects: Sequence[tuple[str, bytes]]) -> Path:
-        """Stream one pack through index-pack; gives the .keep file that shields it from gc until a ref names it."""
+        """Store objects as one pack; gives the .keep file that shields it from gc until a ref names it."""
+        done = self._index_pack(objects)
+        for _ in range(_TRIES - 1):
+            if not done.status:
+                break
+            done = self._index_pack(objects)  # a `git prune` removes packs that are being written: once a run
+        if done.status:
+            raise done.failure(f"a pack of {len(objects)} objects could not be stored")
+        pack = self.location.objects / "pack" / f"pack-{done.lines[-1].split()[-1]}"
+        for suffix in (".pack", ".idx"):
+            adopt_owner(pack.with_suffix(suffix), self.location.objects)
+        fsync(pack.parent)
+        return pack.with_suffix(".keep")
+
+    def _index_pack(self, objects: Sequence[tuple[str, bytes]]) -> program.Completed:
         process = program.spawn(
             ("index-pack", "--stdin", "--fix-thin", "--keep=gitmem is writing"),
             environ=self.location.environ,
@@ -161,14 +199,22 @@ class GitBackend:
             process.kill()
             process.communicate()
             raise
-        done = program.Completed(process.returncode, out, err.decode("utf-8", "replace"))
-        if done.status:
-            raise done.failure(f"a pack of {len(objects)} objects could not be stored")
-        pack = self.location.objects / "pack" / f"pack-{done.lines[-1].split()[-1]}"
-        for suffix in (".pack", ".idx"):
-            adopt_owner(pack.with_suffix(suffix), self.location.objects)
-        fsync(pack.parent)
-        return pack.with_suffix(".keep")
+        return program.Completed(process.returncode, out, err.decode("utf-8", "replace"))
+
+
+def _gc_is_running(location: Location) -> bool:
+    """True while a gc with a person behind it runs; `gc --auto` leaves young objects alone."""
+    try:
+        process = int((location.common_dir / "gc.pid").read_text("ascii", "replace").split()[0])
+        os.kill(process, 0)
+    except (FileNotFoundError, ProcessLookupError, ValueError, IndexError):
+        return False
+    except PermissionError:
+        return True  # alive, another user's
+    try:
+        return b"--auto" not in Path(f"/proc/{process}/cmdline").read_bytes()
+    except OSError:
+        return True
 
 
 def settle_refs(location: Location, moves: Sequence[RefMove]) -> None:

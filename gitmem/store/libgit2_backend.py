@@ -100,9 +100,7 @@ class LibGit2Backend:
         self._git.write(objects)
 
     def move_refs(self, moves: Sequence[RefMove]) -> None:
-        if moves:
-            past_locks(self.location, lambda: self._move(moves))
-        self._git.make_good()
+        self._git.publish_with(lambda: past_locks(self.location, lambda: self._move(moves)) if moves else None)
 
     def log(
         self,

@@ -19,6 +19,8 @@ from gitmem.store.objects import object_id
 
 _LEVEL: Final = 1  # git's own default for loose objects
 _THREADS: Final = 8
+_TRIES: Final = 10
+_TEMPORARY: Final = "gitmem_tmp_"
 
 
 def loose_path(objects: Path, oid: str) -> Path:
@@ -79,6 +81,16 @@ def write_loose(objects: Path, staged: Sequence[tuple[str, str, bytes]], shared_
 
     An object that only lies in a pack is written again: a pack that somebody's gc is about to drop does not count.
     """
+    for _ in range(_TRIES - 1):
+        try:
+            _write_once(objects, staged, shared_mode)
+            return
+        except FileNotFoundError:  # a `git prune` at work took a folder, or an object that had been there
+            continue
+    _write_once(objects, staged, shared_mode)
+
+
+def _write_once(objects: Path, staged: Sequence[tuple[str, str, bytes]], shared_mode: int) -> None:
     pending: list[tuple[Path, Path]] = []
     settled: list[Path] = []
     folders: set[Path] = set()
@@ -89,10 +101,7 @@ def write_loose(objects: Path, staged: Sequence[tuple[str, str, bytes]], shared_
                 os.utime(path)  # as git does: young objects are not pruned
                 settled.append(path)
                 continue
-            if not path.parent.is_dir():
-                make_folder(path.parent, shared_mode)
-                folders.add(objects)
-            temporary = path.parent / f"tmp_obj_{os.urandom(8).hex()}"  # the name that git's own prune clears away
+            temporary = objects / f"{_TEMPORARY}{os.urandom(8).hex()}"  # git prunes its own tmp_obj_* while we write
             body = zlib.compress(b"%s %d\0%s" % (kind.encode(), len(data), data), _LEVEL)
             descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o444 | (shared_mode & 0o444))
             pending.append((temporary, path))
@@ -102,6 +111,9 @@ def write_loose(objects: Path, staged: Sequence[tuple[str, str, bytes]], shared_
         fsync_all([*(temporary for temporary, _ in pending), *settled])
         while pending:
             temporary, path = pending[-1]
+            if not path.parent.is_dir():
+                make_folder(path.parent, shared_mode)
+                folders.add(objects)
             temporary.replace(path)
             pending.pop()
             folders.add(path.parent)
@@ -109,6 +121,13 @@ def write_loose(objects: Path, staged: Sequence[tuple[str, str, bytes]], shared_
         for temporary, _ in pending:
             temporary.unlink(missing_ok=True)
     fsync_all(sorted(folders))
+
+
+def clear_temporaries(objects: Path, before: float) -> None:
+    """Remove what killed writers left, when it was made before the time `before` (of the file system)."""
+    for path in objects.glob(f"{_TEMPORARY}*"):
+        if path.stat().st_mtime < before:
+            path.unlink(missing_ok=True)
 
 
 def make_folder(path: Path, shared_mode: int) -> None:

@@ -10,11 +10,12 @@ from typing import Final
 
 from gitmem.model.layout import BRANCH_SPACE, PRIVATE_SPACE
 from gitmem.store.lock import writer_lock
-from gitmem.store.loose import fsync, make_folder
+from gitmem.store.loose import clear_temporaries, fsync, make_folder
 from gitmem.store.refs import list_refs
 from gitmem.store.repository import Location
 
 EVERY: Final = 150  # writes
+_TEMPORARY_AGE: Final = 3600  # seconds
 _COUNT: Final = "loose-writes"  # one byte a write: appending needs no lock
 _PACKED: Final = "packed-tips"
 _IN_A_HOOK: Final = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_QUARANTINE_PATH")
@@ -64,4 +65,7 @@ def repack(location: Location) -> None:
             fsync(pack.parent)
             location.git("prune-packed", "--quiet")
             known.write_text("".join(f"{tip}\n" for tip in sorted(tips)), "ascii")
-        (location.private / _COUNT).unlink(missing_ok=True)
+        count = location.private / _COUNT
+        if count.exists():  # its last byte is the file system's idea of now
+            clear_temporaries(location.objects, count.stat().st_mtime - _TEMPORARY_AGE)
+            count.unlink()
