@@ -123,6 +123,7 @@ def _age(location: Location, path: Path) -> float | None:
     make_folder(location.private, location.shared_mode)
     probe = location.private / "clock"
     probe.touch()
+    adopt_owner(probe, location.common_dir)
     return probe.stat().st_mtime - made
 
 

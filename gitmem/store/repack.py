@@ -10,7 +10,7 @@ from typing import Final
 
 from gitmem.model.layout import BRANCH_SPACE, PRIVATE_SPACE
 from gitmem.store.lock import writer_lock
-from gitmem.store.loose import clear_temporaries, fsync, make_folder
+from gitmem.store.loose import adopt_owner, clear_temporaries, fsync, make_folder
 from gitmem.store.refs import list_refs
 from gitmem.store.repository import Location
 
@@ -28,6 +28,7 @@ def count_write(location: Location) -> None:
         os.write(descriptor, b".")
     finally:
         os.close(descriptor)
+    adopt_owner(location.private / _COUNT, location.common_dir)
 
 
 def repack_due(location: Location) -> bool:
@@ -65,6 +66,12 @@ def repack(location: Location) -> None:
             fsync(pack.parent)
             location.git("prune-packed", "--quiet")
             known.write_text("".join(f"{tip}\n" for tip in sorted(tips)), "ascii")
+            for made in (
+                known,
+                *(pack.with_name(f"pack-{done.out.decode().strip()}{end}") for end in (".pack", ".idx")),
+            ):
+                if made.exists():
+                    adopt_owner(made, location.common_dir)
         count = location.private / _COUNT
         if count.exists():  # its last byte is the file system's idea of now
             clear_temporaries(location.objects, count.stat().st_mtime - _TEMPORARY_AGE)

@@ -16,6 +16,7 @@ from gitmem.store.port import Backend
 _SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 _KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$")
 _CEILING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+_TIP = "HEAD^0"  # inside a git dir a mere HEAD that is unborn would be taken for the file of that name
 _TRUE = ("true", "yes", "on", "1", "")
 _SHARED = {"group": 0o660, "true": 0o660, "yes": 0o660, "1": 0o660, "all": 0o664, "world": 0o664, "everybody": 0o664}
 
@@ -87,7 +88,7 @@ def locate(start: Path, *, environ: Mapping[str, str], named: bool = False) -> L
     """
     asked = (
         *("rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-common-dir", "--is-bare-repository"),
-        *("--is-shallow-repository", "--show-object-format", "--show-cdup", "HEAD", "--symbolic-full-name", "HEAD"),
+        *("--is-shallow-repository", "--show-object-format", "--show-cdup", _TIP, "--symbolic-full-name", "HEAD"),
     )
     inherited = None if named or "GIT_DIR" not in environ else (start / environ["GIT_DIR"]).resolve()
     if named:
@@ -97,7 +98,7 @@ def locate(start: Path, *, environ: Mapping[str, str], named: bool = False) -> L
     ceiling = {name: environ[name] for name in _CEILING if name in environ}
     done = program.run(asked, environ=environ, git_dir=inherited, cwd=start, user_config=True, ceiling=ceiling)
     lines = done.lines
-    if len(lines) < 6 or (done.status and lines[-1] != "HEAD"):
+    if len(lines) < 6 or (done.status and lines[-1] != _TIP):
         raise _refusal(done, start)
     git_dir, common_dir, bare = Path(lines[0]), Path(lines[1]), lines[2] == "true"
     rest = lines[5:]
