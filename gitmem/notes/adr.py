@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from gitmem.app.notes_dates import iso_date
-from gitmem.app.notes_items import Item, Unread, cut, plain, title_of
-from gitmem.app.notes_markdown import Block, Entry, blocks
-from gitmem.app.notes_page import Page
 from gitmem.model.nouns import Alternative
 from gitmem.model.vocabulary import BODY_LIMIT, ITEM_LIMIT
+from gitmem.notes.dates import iso_date
+from gitmem.notes.items import Item, Unread, cut, plain, title_of
+from gitmem.notes.markdown import Block, Entry, blocks
+from gitmem.notes.page import Page
 
 NO_REASON: Final = "The record does not say."
 

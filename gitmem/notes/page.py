@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
 
-from gitmem.app.notes_items import Unread, without_emoji_style
-from gitmem.app.notes_markdown import fence_end
+from gitmem.notes.items import Unread, without_emoji_style
+from gitmem.notes.markdown import fence_end
 
 _KEY: Final = re.compile(r"([A-Za-z_][\w -]{0,60}):(?:[ \t]+(.*))?$")
 _BEGIN: Final = frozenset({"begin", "start", ">>>"})

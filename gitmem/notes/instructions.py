@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from gitmem.app.notes_items import Item, Unread, plain, title_of
-from gitmem.app.notes_markdown import Block, Entry, blocks
-from gitmem.app.notes_page import Page
 from gitmem.model.vocabulary import Kind
+from gitmem.notes.items import Item, Unread, plain, title_of
+from gitmem.notes.markdown import Block, Entry, blocks
+from gitmem.notes.page import Page
 
 _NORM: Final = re.compile(
     r"\b(?:must|should|shall|never|always|don['’]t|do not|avoid|prefer|required|forbidden|make sure|ensure|only use)\b",

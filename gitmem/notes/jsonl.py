@@ -7,11 +7,11 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from gitmem.app.notes_items import Note, Skipped, cut, plain, without_emoji_style
 from gitmem.model.nouns import Draft, Valid
 from gitmem.model.text import escape, forbidden
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import BODY_LIMIT, TITLE_LIMIT
+from gitmem.notes.items import Note, Skipped, cut, plain, without_emoji_style
 
 _COMMIT: Final = re.compile(r"[0-9a-f]{7,64}", re.IGNORECASE)
 

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.app.notes import Note, Skipped, jsonl_notes, known_sources, parse
+from gitmem.notes.parse import Note, Skipped, jsonl_notes, known_sources, parse
 
 PATHS = ("CLAUDE.md", "docs/adr/0001-a b: c.md", "CHANGELOG.md", ".cursor/rules/a.mdc", "notes/changes.jsonl")
 

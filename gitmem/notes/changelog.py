@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from gitmem.app.notes_dates import DAY, iso_date
-from gitmem.app.notes_instructions import split_entry
-from gitmem.app.notes_items import Item, Unread, plain
-from gitmem.app.notes_markdown import Block, blocks
-from gitmem.app.notes_page import Page
 from gitmem.model.vocabulary import TAG_LIMIT
+from gitmem.notes.dates import DAY, iso_date
+from gitmem.notes.instructions import split_entry
+from gitmem.notes.items import Item, Unread, plain
+from gitmem.notes.markdown import Block, blocks
+from gitmem.notes.page import Page
 
 _VERSION: Final = re.compile(
     r"(?<![\w.])v?(\d+(?:\.\d+){1,3}(?:[-+.]?[0-9A-Za-z]+(?:[-+.][0-9A-Za-z]+){0,6})?)(?![\w.-])"

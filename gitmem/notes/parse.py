@@ -9,15 +9,15 @@ from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import Final
 
-from gitmem.app.notes_adr import adr_items
-from gitmem.app.notes_changelog import changelog_items
-from gitmem.app.notes_instructions import instruction_items
-from gitmem.app.notes_items import Item, Note, Skipped, Unread, cut, plain, span, title_of
-from gitmem.app.notes_jsonl import jsonl_notes
-from gitmem.app.notes_page import Page, page_of, split_commas
 from gitmem.model.nouns import Draft, Valid
 from gitmem.model.text import forbidden
 from gitmem.model.vocabulary import BODY_LIMIT, ITEM_LIMIT, TITLE_LIMIT
+from gitmem.notes.adr import adr_items
+from gitmem.notes.changelog import changelog_items
+from gitmem.notes.instructions import instruction_items
+from gitmem.notes.items import Item, Note, Skipped, Unread, cut, plain, span, title_of
+from gitmem.notes.jsonl import jsonl_notes
+from gitmem.notes.page import Page, page_of, split_commas
 
 __all__ = ["Note", "Skipped", "jsonl_notes", "known_sources", "parse"]
 
