@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from gitmem.model.judgement import Filter
 from gitmem.model.tokens import tokens
+from gitmem.recall.checksums import check_stores
 from gitmem.recall.document import TIPS_UID, Document, fields, grams, make_schema, schema_name, uid
 from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.query import Clauses, Found, Hit, Query
@@ -187,11 +188,13 @@ class SearchIndex:
             return
         try:
             with self._damage_is_typed():
+                check_stores(self._folder)
                 self._index = tantivy.Index(self._schema, str(self._folder))
+                self._index.config_reader("manual")  # else a thread watches the folder as long as the object lives
                 self._searcher = self._index.searcher()
                 found = self._run(self._clauses.term("uid", TIPS_UID), 1).hits
                 if found:
-                    self._tips = json.loads(self._searcher.doc(found[0][1]).get_first("card"))
+                    self._tips = json.loads(self._searcher.doc(found[0][1]).get_first("card") or "")
                 else:  # made, and the process died before the first update was whole
                     self._index = None
         except IndexDamaged:
@@ -248,8 +251,10 @@ class SearchIndex:
         scores, status, recorded = {}, {}, {}
         for (score, address), time in zip(hits, times, strict=True):
             document = self._searcher.doc(address)
-            name = document.get_first("uid")
-            scores[name], status[name], recorded[name] = float(score), document.get_first("status"), int(time)
+            name, state = document.get_first("uid"), document.get_first("status")
+            if time is None or name is None or state is None:
+                raise ValueError("a memory without its uid, state or time")
+            scores[name], status[name], recorded[name] = float(score), state, int(time)
         return scores, status, recorded
 
     def _newest(self, query: Any, asked: Query, searched: int) -> Found:
@@ -264,7 +269,10 @@ class SearchIndex:
         for term in dict.fromkeys([*asked.flags, *asked.weights]):
             found = self._run(self._clauses.must([page, self._clauses.term("text", term)]), len(uids), count=False)
             for _, address in found.hits:
-                matched[self._searcher.doc(address).get_first("uid")].append(term)
+                name = self._searcher.doc(address).get_first("uid")
+                if name not in matched:
+                    raise ValueError("a list of memories that points beside them")
+                matched[name].append(term)
         return matched
 
     def _where(self, query: Any) -> list[tuple[str, str]]:
@@ -272,7 +280,7 @@ class SearchIndex:
             return []
         with self._damage_is_typed():
             found = self._run(query, self._searcher.num_docs).hits
-            pairs = [self._searcher.doc(address).get_first("uid").split("/") for _, address in found]
+            pairs = [self._searcher.doc(address).get_first("uid").split("/", 1) for _, address in found]
         return sorted(((ref, identifier) for ref, identifier in pairs), key=lambda pair: (pair[1], pair[0]))
 
 
