@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Final, Protocol
+from typing import TYPE_CHECKING, Final, Protocol
 
 from gitmem.app.workspace import View
 from gitmem.errors import Ambiguous, NotFound
-from gitmem.evidence.resolve import resolve
+from gitmem.evidence.resolvers import resolve
 from gitmem.evidence.sources import Sources
 from gitmem.model.claims import claim_digest
 from gitmem.model.judgement import Change, Facts, Neighbour, Resolution
@@ -20,6 +20,9 @@ from gitmem.policy.near import NEAR, similarity
 from gitmem.store.objects import empty_tree
 from gitmem.store.port import Backend
 from gitmem.store.snapshot import Changed, Snapshot, changed_paths, snapshot
+
+if TYPE_CHECKING:
+    from gitmem.recall.search_index import SearchIndex
 
 _CANDIDATES: Final = 12  # records that the index offers for one comparison
 _DELTA_LIMIT: Final = 24  # changed records that a write compares by itself before the index has to catch up
@@ -54,10 +57,12 @@ def gather(
     lookup: Lookup,
     *,
     batch: Sequence[Memory] = (),
+    alongside: Sequence[Memory] = (),
     names: tuple[str, ...] = (),
     channel: Channel | None = None,
 ) -> Facts:
-    """The facts about one change. `batch`: records that would be written before it in the same commit.
+    """The facts about one change. `batch`: records that would be written before it in the same commit;
+    `alongside`: all that would be written in it, for links.
 
     `channel` is by which the change came; this process's own unless an event says otherwise.
     """
@@ -73,7 +78,7 @@ def gather(
         neighbours=tuple(_neighbours(memory, lookup, batch)) if judges else (),
         tombstone=view.tombstone(claim_digest(project, memory.kind, memory.title, memory.body)) if judges else None,
         key_holder=_key_holder(view, memory, lookup, batch) if memory.key else None,
-        linked=dict(_linked(view, change, batch)),
+        linked=dict(_linked(view, change, alongside)),
         names=names,
     )
 
@@ -149,10 +154,10 @@ def _key_holder(view: View, memory: Memory, lookup: Lookup, batch: Sequence[Memo
     return None
 
 
-def _linked(view: View, change: Change, batch: Sequence[Memory]) -> Iterator[tuple[str, Memory]]:
+def _linked(view: View, change: Change, alongside: Sequence[Memory]) -> Iterator[tuple[str, Memory]]:
     wanted = {link.to for link in change.after.links}
     wanted |= {ref.id for ref in change.after.evidence if isinstance(ref, MemoryRef)}
-    within = {other.id: other for other in batch}
+    within = {other.id: other for other in alongside}
     for identifier in wanted:
         if identifier in within:
             yield identifier, within[identifier]
@@ -163,6 +168,29 @@ def _linked(view: View, change: Change, batch: Sequence[Memory]) -> Iterator[tup
 def _find(view: View, identifier: str) -> Memory | None:
     found = view.anywhere(identifier) if memory_of_path(memory_path(identifier)) else None
     return None if found is None else found.memory
+
+
+class IndexOnly:
+    """What the search index offers, read at one view."""
+
+    def __init__(self, view: View, index: SearchIndex, stale: Container[tuple[str, str]] = frozenset()) -> None:
+        self._view = view
+        self._index = index
+        self._stale = stale
+
+    def candidates(self, memory: Memory) -> Iterator[Claim]:
+        for hit in self._index.similar(f"{memory.title}\n{memory.body}", _CANDIDATES):
+            if (hit.ref, hit.id) in self._stale:
+                continue
+            if hit.ref == "tombstone":
+                tomb = self._view.tombstone(hit.id)
+                if tomb is not None and tomb.standing:
+                    yield tombstone_claim(tomb)
+            elif (found := self._view.memory(hit.id, MAIN if hit.ref == "main" else INBOX)) is not None:
+                yield claim_of(found, hit.ref)
+
+    def key_holders(self, key: str) -> Iterator[str]:
+        yield from (identifier for _, identifier in self._index.with_key(key))
 
 
 class IndexLookup:
@@ -203,19 +231,11 @@ class IndexLookup:
 
     def candidates(self, memory: Memory) -> Iterator[Claim]:
         yield from self._fresh
-        for hit in self._index.similar(f"{memory.title}\n{memory.body}", _CANDIDATES):
-            if (hit.ref, hit.id) in self._stale:
-                continue
-            if hit.ref == "tombstone":
-                tomb = self._view.tombstone(hit.id)
-                if tomb is not None and tomb.standing:
-                    yield tombstone_claim(tomb)
-            elif (found := self._view.memory(hit.id, MAIN if hit.ref == "main" else INBOX)) is not None:
-                yield claim_of(found, hit.ref)
+        yield from IndexOnly(self._view, self._index, self._stale).candidates(memory)
 
     def key_holders(self, key: str) -> Iterator[str]:
         yield from (claim.id for claim in self._fresh if claim.key == key)
-        yield from self._index.with_key(key)
+        yield from (identifier for _, identifier in self._index.with_key(key))
 
 
 def _changed_records(view: View, now: Snapshot, indexed: str | None) -> Iterator[tuple[str, bytes | None]]:

@@ -10,11 +10,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
-from gitmem.app.facts import Lookup
+from gitmem.app.claim_set import ClaimSet, claims_of
+from gitmem.app.facts import Claim, Lookup, tombstone_claim
 from gitmem.app.verify_commit import Fault, check_commit
 from gitmem.app.workspace import Workspace, raw_view
 from gitmem.errors import NotFound, UsageError
-from gitmem.model.layout import MAIN
+from gitmem.model.layout import MAIN, TOMBSTONES
+from gitmem.model.nouns import Memory
+from gitmem.model.records import tombstone_from_bytes
 from gitmem.store.transaction import root_commit_id
 
 SHOWN: Final = 200  # faults printed in a Markdown report
@@ -79,9 +82,7 @@ def verify(
     return verify_range(workspace, start, tip, progress=progress)
 
 
-def verify_range(
-    workspace: Workspace, base: str | None, head: str, *, progress: Progress | None = None
-) -> Report:
+def verify_range(workspace: Workspace, base: str | None, head: str, *, progress: Progress | None = None) -> Report:
     """Judge every commit that `head` adds to `base`, oldest first."""
     backend = workspace.backend
     commits = backend.log(head, base=base)[::-1]
@@ -102,34 +103,63 @@ def verify_range(
 
 
 class RangeLookup:
-    """Near-duplicates and key holders at the commit being judged: the base's records and what came since.
+    """Near-duplicates and key holders at the commit being judged: the records of the base, and what came since.
 
-    The records of the base come from the search index when it has seen the base, else all are read once.
+    The base is looked up in the search index when that has seen all of it; otherwise its records are read once.
     """
 
     def __init__(self, workspace: Workspace, base: str | None) -> None:
         self._workspace = workspace
         self._base = base
-        self._lookup: Lookup | None = None
+        self._below: Lookup | None = None
+        self._recent = ClaimSet()
+        self._touched: set[tuple[str, str]] = set()
 
-    def ready(self) -> Any:
-        """The claims as a set; built at the first need."""
-        if self._lookup is None:
-            from gitmem.app.claim_set import ClaimSet, claims_of
-            from gitmem.app.facts import tombstone_claim
-            from gitmem.model.layout import TOMBSTONES
-            from gitmem.model.records import tombstone_from_bytes
+    def replace(self, where: str, identifier: str, claim: Claim | None) -> None:
+        """From here on the record reads like this; None takes it away."""
+        self._touched.add((where, identifier))
+        if claim is None:
+            self._recent.remove(where, identifier)
+        else:
+            self._recent.add(claim)
 
-            made = ClaimSet()
-            if self._base is not None:
-                view = raw_view(self._workspace, self._base)
-                made = claims_of(view.memories(), "main")
-                for path, raw in view.main.read_all(TOMBSTONES):
-                    tomb = tombstone_from_bytes(raw, path=path, trusted=True)
-                    if tomb.standing:
-                        made.add(tombstone_claim(tomb))
-            self._lookup = made
-        return self._lookup
+    def candidates(self, memory: Memory) -> Iterator[Claim]:
+        yield from self._recent.candidates(memory)
+        for claim in self._under().candidates(memory):
+            if (claim.where, claim.id) not in self._touched:
+                yield claim
+
+    def key_holders(self, key: str) -> Iterator[str]:
+        yield from self._recent.key_holders(key)
+        yield from self._under().key_holders(key)
+
+    def _under(self) -> Lookup:
+        if self._below is None:
+            self._below = self._indexed() or self._read()
+        return self._below
+
+    def _indexed(self) -> Lookup | None:
+        from gitmem.app.catch_up import opened_index
+        from gitmem.app.facts import IndexOnly
+
+        if self._base is None:
+            return None
+        index = opened_index(self._workspace)
+        seen = index.tips.get("main")
+        if seen is None or not self._workspace.backend.is_ancestor(self._base, seen):
+            return None
+        return IndexOnly(raw_view(self._workspace, self._base), index)
+
+    def _read(self) -> Lookup:
+        if self._base is None:
+            return ClaimSet()
+        view = raw_view(self._workspace, self._base)
+        made = claims_of(view.memories(), "main")
+        for path, raw in view.main.read_all(TOMBSTONES):
+            tomb = tombstone_from_bytes(raw, path=path, trusted=True)
+            if tomb.standing:
+                made.add(tombstone_claim(tomb))
+        return made
 
 
 def markdown(report: Report) -> str:

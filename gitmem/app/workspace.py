@@ -128,5 +128,3 @@ def raw_view(workspace: Workspace, main: str | None = None) -> View:
     backend = workspace.backend
     branch = snapshot(backend, main) if main else Snapshot(backend, None, empty_tree(backend.object_format))
     return View(workspace, branch, snapshot(backend, INBOX))
-
-

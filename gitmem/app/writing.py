@@ -36,8 +36,8 @@ from gitmem.model.vocabulary import KIND_CLASS
 from gitmem.policy.gate import RULES_VERSION, decide
 from gitmem.store.identity import identity
 from gitmem.store.lock import writer_lock
-from gitmem.store.maintenance import repack_when_due
 from gitmem.store.port import RefMove
+from gitmem.store.repack import repack, repack_due
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.transaction import Transaction
 
@@ -49,7 +49,8 @@ class Mutation:
     """One change and where it lands.
 
     `entomb` writes or lifts the tombstone of the claim. `leaves_inbox` takes the candidate out of the inbox.
-    `proposed` is what an accepted candidate came from. A `hold` by the gate sends the record to the inbox.
+    `proposed` is what an accepted candidate came from. `unresolved`: why references could not be expanded.
+    A `hold` by the gate sends the record to the inbox.
     """
 
     change: Change
@@ -58,6 +59,7 @@ class Mutation:
     leaves_inbox: bool = False
     stores_record: bool = True
     proposed: Proposal | None = None
+    unresolved: tuple[Reason, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Outcome:
     view: View
 
 
-Plan = Callable[[View], Sequence[Mutation]]
+Plan = Callable[[View, Lookup], Sequence[Mutation]]
 
 
 def write(
@@ -91,11 +93,25 @@ def write(
 
     Raises Refused with every reason, RefMoved when the branch kept moving.
     """
+    outcome = _written(workspace, plan, subject, dry_run, lookup)
+    if outcome.commits and repack_due(workspace.location):
+        repack(workspace.location)
+    return outcome
+
+
+def _written(
+    workspace: Workspace,
+    plan: Plan,
+    subject: Callable[[Sequence[Mutation]], str],
+    dry_run: bool,
+    lookup: Callable[[View], Lookup],
+) -> Outcome:
     with writer_lock(workspace.location):
         for _ in range(ATTEMPTS):
             view = belief.believed_view(workspace, writing=True)
-            mutations = list(plan(view))
-            judged = judge(view, mutations, lookup(view), subject(mutations))
+            known = lookup(view)
+            mutations = list(plan(view, known))
+            judged = judge(view, mutations, known, subject(mutations))
             refused = [(item.mutation.change, item.decision.reasons) for item in judged if _refuses(item)]
             if refused:
                 if not dry_run:
@@ -108,7 +124,6 @@ def write(
                 commits = _publish(workspace, view, judged, subject([item.mutation for item in judged]))
             except RefMoved:
                 continue
-            repack_when_due(workspace.location)
             return Outcome(tuple(judged), commits, view)
     raise RefMoved(
         f"the branch moved {ATTEMPTS} times while this was being written; nothing was written",
@@ -116,14 +131,19 @@ def write(
     )
 
 
-def judge(view: View, mutations: Sequence[Mutation], lookup: Lookup, subject: str) -> list[Judged]:
-    """The gate over each mutation, each with the origin that the gate derives."""
+def judge(
+    view: View, mutations: Sequence[Mutation], lookup: Lookup, subject: str, *, batch: Sequence[Memory] = ()
+) -> list[Judged]:
+    """The gate over each mutation, each with the origin that the gate derives. `batch` came before them."""
     config = view.config
     judged = []
-    for number, mutation in enumerate(mutations):
-        others = [other.change.after for other in mutations[:number]]
-        facts = gather(view, mutation.change, lookup, batch=others, names=(subject,))
+    everything = [*batch, *(mutation.change.after for mutation in mutations)]
+    for number, mutation in enumerate(mutations, len(batch)):
+        facts = gather(view, mutation.change, lookup, batch=everything[:number], alongside=everything, names=(subject,))
         decision = decide(mutation.change, facts, config)
+        if mutation.unresolved:
+            others = tuple(r for r in decision.reasons if r.code != "evidence.missing")
+            decision = replace(decision, verdict="refuse", reasons=(*mutation.unresolved, *others))
         if mutation.change.op in DERIVES_ORIGIN and mutation.change.after.origin != decision.origin:
             after = replace(mutation.change.after, origin=decision.origin)
             mutation = replace(mutation, change=replace(mutation.change, after=after))

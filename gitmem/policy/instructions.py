@@ -10,10 +10,10 @@ something whatever it was asked. The labelled list is tests/policy/instruction_l
 # ruff: noqa: E501
 from __future__ import annotations
 
-from functools import cache
-from typing import Any, Final
+from typing import Final
 
 from gitmem.model.claims import normalise_claim
+from gitmem.policy.patterns import compiled, readable
 
 _TOLD: Final = r"(?:instructions?|prompts?|directives?|orders|guidelines|guardrails|training)"
 _BOUND: Final = r"(?:rules|polic(?:y|ies)|constraints|restrictions|safeguards|context)"
@@ -91,12 +91,4 @@ _PATTERNS: Final[tuple[str, ...]] = (
 def instruction(text: str) -> bool:
     """True when `text`, or one of its lines, addresses its reader. Spelling tricks that look the same do not help."""
     readings = {normalise_claim(text), *map(normalise_claim, text.splitlines())}
-    # RE2 reads UTF-8, which has no lone surrogates.
-    return any(_compiled().search(reading.encode("utf-8", "replace").decode()) for reading in readings)
-
-
-@cache
-def _compiled() -> Any:
-    import re2  # here, because a person's own words never come this way
-
-    return re2.compile("|".join(f"(?:{pattern})" for pattern in _PATTERNS))
+    return any(compiled(pattern).search(readable(reading)) for reading in readings for pattern in _PATTERNS)

@@ -71,7 +71,7 @@ def similarity(a: str, b: str) -> float:
     swapped and the rest of the larger one was added. When the hard tokens (numbers and versions, denials, words
     of opposite meaning, what a choice decides against) are not the same set, the result stays below `NEAR`.
     """
-    a, b = normalise_claim(a), normalise_claim(b)
+    a, b = _plain_numbers(normalise_claim(a)), _plain_numbers(normalise_claim(b))
     if a == b:
         return 1.0 if a else 0.0
     left, right = _words(a), _words(b)
@@ -98,7 +98,7 @@ def _words(text: str) -> frozenset[str]:
 
 def _hard(text: str) -> frozenset[str]:
     words = [word.replace("'", "") for word in _WORD.findall(text)]
-    hard = {_number(number) for number in _NUMBER.findall(text)}
+    hard = set(_NUMBER.findall(text))
     hard |= {_NUMBER_WORDS[word] for word in words if word in _NUMBER_WORDS}
     hard |= {word for word in words if word in _OPPOSITES}
     against = {
@@ -109,6 +109,6 @@ def _hard(text: str) -> frozenset[str]:
     return frozenset(hard | against)
 
 
-def _number(text: str) -> str:
-    """1,000 and 1000 are one number; 3.12 and 3.1 are not."""
-    return re.sub(r",(?=[0-9]{3}(?:\D|$))", "", text)
+def _plain_numbers(text: str) -> str:
+    """1,000 is 1000; 3.12 stays 3.12."""
+    return re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?:[^0-9]|$))", "", text)

@@ -131,7 +131,7 @@ _LABELLED: Final[tuple[Rule, ...]] = (
     Rule("query-secret", rf"(?i)[?&;](?:{_NAME}{_PASSWORD}|{_NAME}{_SECRET}|sig)={_QUERY_VALUE}",
          ("pass", "pwd", *_PASSWORDS, *_SECRETS, *_LABEL_KEYS, "sig="), "labelled"),
     Rule("password-quoted", rf"(?i){_NAME}{_PASSWORD}{_Q}\s{{0,4}}(?::=|=>|==?|:)\s{{0,4}}\\{{0,3}}{_QUOTED}",
-         ("pass", *_PASSWORDS), "password"),
+         ("pass", *_PASSWORDS), "quoted_password"),
     Rule("password", rf"(?i)(?:^|[^?&A-Za-z0-9_.\-]){_NAME}{_PASSWORD}{_IS}{_BARE}", ("pass", *_PASSWORDS), "password"),
     Rule("secret-quoted", rf"(?i){_NAME}{_SECRET}{_SPECIFIC}{_Q}\s{{0,4}}(?::=|=>|==?|:)\s{{0,4}}\\{{0,3}}{_QUOTED}",
          (*_SECRETS, *_LABEL_KEYS), "labelled"),

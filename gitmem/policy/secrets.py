@@ -9,10 +9,10 @@ from __future__ import annotations
 import binascii
 import re
 from collections.abc import Callable, Iterator, Sequence
-from functools import cache
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from gitmem.model.text import is_forbidden
+from gitmem.policy.patterns import compiled, readable
 from gitmem.policy.secret_checks import CHECKS
 from gitmem.policy.secret_rules import RULES, Rule
 
@@ -22,6 +22,7 @@ _PERCENT: Final = re.compile(r"%([0-9A-Fa-f]{2})")
 _ESCAPED: Final = re.compile(
     r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\e|\\033)\[[0-9;?]{0,20}[A-Za-z]|\\\r?\n\s*|\\u([0-9A-Fa-f]{4})|\\([\"'`/\\bfnrt])"
 )
+_DEPTH: Final = 3  # times that JSON is written inside JSON: a tool result in a message in a transcript
 _JSON: Final = {"n": "\n", "r": "\r", "t": "\t", "b": "\b", "f": "\f"}
 
 
@@ -62,41 +63,43 @@ def find_secrets(text: str, exact: Sequence[str] = ()) -> list[Secret]:
 
 
 def _layers(text: str) -> Iterator[_Layer]:
-    yield _Layer(text, None)
-    if "\\" in text or "\x1b" in text or (not text.isascii() and any(map(is_forbidden, text))):
-        yield _undone(text)
+    plain = _Layer(text, None)
+    yield plain
+    layer = plain
+    for _ in range(_DEPTH):
+        if not ("\\" in layer.text or (not layer.text.isprintable() and any(map(is_forbidden, layer.text)))):
+            break
+        layer = _undone(layer)
+        yield layer
     if "%" in text and _PERCENT.search(text):
-        yield _Layer(*_mapped(text, _PERCENT, lambda match: chr(int(match[1], 16))))
+        yield _mapped(plain, _PERCENT, lambda match: chr(int(match[1], 16)))
 
 
-def _undone(text: str) -> _Layer:
+def _undone(layer: _Layer) -> _Layer:
     def meaning(match: re.Match[str]) -> str:
         if match[1]:
             return chr(int(match[1], 16))
         return _JSON.get(match[2], match[2]) if match[2] else ""
 
-    characters, spans = _mapped(text, _ESCAPED, meaning)
-    seen = [i for i, char in enumerate(characters) if char in "\n\t" or not is_forbidden(char)]
-    return _Layer("".join(characters[i] for i in seen), [spans[i] for i in seen])
+    characters, spans = _mapped(layer, _ESCAPED, meaning)
+    seen = [i for i, char in enumerate(characters) if not is_forbidden(char)]
+    return _Layer("".join(characters[i] for i in seen), [spans[i] for i in seen] if spans is not None else None)
 
 
-def _mapped(
-    text: str, pattern: re.Pattern[str], meaning: Callable[[re.Match[str]], str]
-) -> tuple[str, list[tuple[int, int]]]:
-    """`text` with each match replaced by its meaning (at most one character), and where each character was."""
+def _mapped(layer: _Layer, pattern: re.Pattern[str], meaning: Callable[[re.Match[str]], str]) -> _Layer:
+    """`layer` with each match replaced by its meaning (at most one character), and where each character was."""
+    old = layer.spans if layer.spans is not None else [(i, i + 1) for i in range(len(layer.text))]
     out: list[str] = []
     spans: list[tuple[int, int]] = []
     position = 0
-    for match in pattern.finditer(text):
-        out += text[position : match.start()]
-        spans += [(i, i + 1) for i in range(position, match.start())]
+    for match in pattern.finditer(layer.text):
+        out += layer.text[position : match.start()]
+        spans += old[position : match.start()]
         char = meaning(match)
         out += char
-        spans += [match.span()] * len(char)
+        spans += [(old[match.start()][0], old[match.end() - 1][1])] * len(char)
         position = match.end()
-    out += text[position:]
-    spans += [(i, i + 1) for i in range(position, len(text))]
-    return "".join(out), spans
+    return _Layer("".join(out) + layer.text[position:], [*spans, *old[position:]])
 
 
 def _decoded(carrier: str) -> str:
@@ -118,11 +121,10 @@ def _scan(text: str, exact: Sequence[str]) -> Iterator[Secret]:
     rules = candidates(text)
     if not rules:
         return
-    # RE2 reads UTF-8, which has no lone surrogates; "?" takes their place, one for one.
-    text = text.encode("utf-8", "replace").decode()
+    text = readable(text)
     for rule in rules:
         check = CHECKS[rule.check]
-        for match in _compiled(rule.pattern).finditer(text):
+        for match in compiled(rule.pattern).finditer(text):
             if check(match[1], match[0]):
                 yield Secret(rule.name, match.start(1), match.end(1))
 
@@ -131,13 +133,6 @@ def candidates(text: str) -> list[Rule]:
     """The rules that may match `text`: those of which a keyword is in it. For most texts there is none."""
     folded = text.casefold()
     return [rule for rule in RULES if any(word in folded for word in rule.keywords)]
-
-
-@cache
-def _compiled(pattern: str) -> Any:
-    import re2  # here, so that a text without a keyword does not pay for it
-
-    return re2.compile(pattern)
 
 
 def _without_overlap(found: list[Secret]) -> list[Secret]:

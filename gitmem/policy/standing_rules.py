@@ -8,7 +8,7 @@ from typing import Final
 
 from gitmem.model.judgement import Change, Facts, Reason
 from gitmem.model.nouns import Config, Memory
-from gitmem.model.vocabulary import VISIBLE
+from gitmem.model.vocabulary import STATUSES, VISIBLE
 from gitmem.policy.codes import reason, shown_id
 from gitmem.policy.origin import adds_only, origin_of, rank
 from gitmem.policy.texts import WITHDRAWING
@@ -48,6 +48,8 @@ def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[R
 
 
 def legal_move(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    if change.after.status not in STATUSES:
+        return  # status.unknown says it
     fault = check_move(change.op, change.before.status if change.before is not None else None, change.after.status)
     if fault is not None:
         yield fault

@@ -76,3 +76,9 @@ def repack(location: Location) -> None:
         if count.exists():  # its last byte is the file system's idea of now
             clear_temporaries(location.objects, count.stat().st_mtime - _TEMPORARY_AGE)
             count.unlink()
+
+
+def loose_count(location: Location) -> int:
+    """About how many loose objects there are: one folder of 256 counted, as git does for gc.auto."""
+    folder = location.objects / "17"
+    return 256 * sum(1 for _ in folder.iterdir()) if folder.is_dir() else 0

@@ -1,0 +1,156 @@
+"""Belief: which commit of the branch was verified, and what in it was not good enough.
+
+Commits that this clone wrote are believed, because the gate saw them. Every other commit is verified before
+anything in it is read: a record that fails is quarantined, a tip that fails as a whole is not entered at all,
+and the last believed commit goes on being read. The pin lies outside the history that it judges.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from gitmem.app import state
+from gitmem.app.workspace import View, Workspace, raw_view
+from gitmem.errors import Refused
+from gitmem.model.judgement import Reason
+from gitmem.model.layout import MAIN
+from gitmem.store.worktrees import checked_out_at
+
+_STATE = "belief"
+
+
+@dataclass(frozen=True)
+class Belief:
+    """`commit`: what is read. `tip`: where the branch is; when it differs, `rejected` says why.
+
+    `quarantined` maps a path to the reasons; `blobs` to the object that failed there.
+    """
+
+    commit: str | None
+    tip: str | None
+    quarantined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    blobs: Mapping[str, str] = field(default_factory=dict)
+    rejected: tuple[str, ...] = ()
+
+
+def believe(workspace: Workspace) -> Belief:
+    """The belief about the branch now; verifies what is new and foreign."""
+    known = _load(workspace)
+    tip = workspace.backend.ref(MAIN)
+    if tip == known.commit:
+        return Belief(known.commit, tip, known.quarantined, known.blobs)
+    if tip is None:
+        return _rejecting(known, tip, "the branch gitmem/main is gone; what was believed is still read")
+    if known.tip == tip and known.rejected:
+        return known
+    backend = workspace.backend
+    if known.commit is not None:
+        if backend.resolve(known.commit) is None:
+            return _enter(workspace, Belief(None, tip), tip)
+        if not backend.is_ancestor(known.commit, tip):
+            belief = _rejecting(
+                known,
+                tip,
+                f"{tip[:12]} does not descend from {known.commit[:12]}: gitmem/main was rewound or rewritten",
+            )
+            _save(workspace, belief)
+            return belief
+    return _enter(workspace, known, tip)
+
+
+def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
+    """Verify from the believed commit to `tip` and believe what passes."""
+    from gitmem.app.verify import only, verify_range
+
+    report = verify_range(workspace, known.commit, tip)
+    whole = tuple(f"{fault.path or fault.commit[:12]}: {fault.message}" for fault in only(report.faults, "tip"))
+    if whole:
+        belief = Belief(known.commit, tip, known.quarantined, known.blobs, whole)
+        _save(workspace, belief)
+        return belief
+    at_tip = raw_view(workspace, tip).main
+    quarantined: dict[str, tuple[str, ...]] = {}
+    blobs: dict[str, str] = {}
+    failed: dict[str, tuple[str, ...]] = dict(known.quarantined)
+    for fault in only(report.faults, "record"):
+        failed[fault.path] = (*failed.get(fault.path, ()), f"{fault.code}: {fault.message}")
+    good = {fault.path for fault in report.faults}
+    for path, reasons in failed.items():
+        entry = at_tip.entry(path)
+        # A later good version of the file ends its quarantine.
+        if entry is not None and (path in good or known.blobs.get(path) == entry.oid):
+            quarantined[path], blobs[path] = reasons, entry.oid
+    belief = Belief(tip, tip, quarantined, blobs)
+    _save(workspace, belief)
+    return belief
+
+
+def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
+    """The view that every verb reads. With `writing`, Refused when the branch is in no state to be written to."""
+    belief = believe(workspace)
+    if writing:
+        if belief.rejected:
+            raise Refused(
+                "the branch gitmem/main is not believed, so nothing is written to it",
+                reasons=[
+                    Reason("branch.unbelieved", line, "gitmem verify --all names every fault")
+                    for line in belief.rejected
+                ],
+                hint=(
+                    f"git update-ref refs/heads/gitmem/main {belief.commit} goes back to what was believed; "
+                    "gitmem reindex --forget believes the present branch after verifying all of it"
+                ),
+            )
+        where = checked_out_at(workspace.location, MAIN)
+        if where is not None:
+            raise Refused(
+                f"the branch gitmem/main is checked out in {where}: writing to it would show there as deletions",
+                hint=f"git -C {where} switch - (or another branch), then run this again",
+            )
+    view = raw_view(workspace, belief.commit)
+    return View(workspace, view.main, view.inbox, belief.quarantined)
+
+
+def note_own_commit(workspace: Workspace, view: View, commit: str) -> None:
+    """This process published `commit` on what was believed: it is believed."""
+    known = _load(workspace)
+    if known.commit == view.main.commit:
+        _save(workspace, Belief(commit, commit, known.quarantined, known.blobs))
+
+
+def forget(workspace: Workspace) -> None:
+    """Drop the pin: the next read verifies the whole branch and believes what passes."""
+    state.save(workspace.location.private, _STATE, {})
+
+
+def _rejecting(known: Belief, tip: str | None, why: str) -> Belief:
+    return Belief(known.commit, tip, known.quarantined, known.blobs, (why,))
+
+
+def _load(workspace: Workspace) -> Belief:
+    data = state.load(workspace.location.private, _STATE)
+    try:
+        return Belief(
+            commit=data.get("commit"),
+            tip=data.get("tip"),
+            quarantined={path: tuple(reasons) for path, reasons in data.get("quarantined", {}).items()},
+            blobs=dict(data.get("blobs", {})),
+            rejected=tuple(data.get("rejected", ())),
+        )
+    except (AttributeError, TypeError):
+        return Belief(None, None)
+
+
+def _save(workspace: Workspace, belief: Belief) -> None:
+    if workspace.location.quarantined:
+        return  # inside a server's hook nothing may be written
+    data: dict[str, Any] = {
+        "commit": belief.commit,
+        "tip": belief.tip,
+        "quarantined": {path: list(reasons) for path, reasons in belief.quarantined.items()},
+        "blobs": dict(belief.blobs),
+        "rejected": list(belief.rejected),
+    }
+    state.save(workspace.location.private, _STATE, data)

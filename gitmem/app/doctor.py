@@ -1,0 +1,151 @@
+"""`gitmem doctor`: what is wrong or at risk here, each with what to do."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from gitmem.app import belief, hooks
+from gitmem.app.catch_up import opened_index
+from gitmem.app.outbox import refusals
+from gitmem.app.workspace import Workspace
+from gitmem.errors import GitmemError
+from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN
+from gitmem.store.identity import identity
+from gitmem.store.lock import left_locks
+from gitmem.store.repack import loose_count
+from gitmem.store.transaction import TOOL
+from gitmem.store.worktrees import checked_out_at
+
+_LOOSE_MANY = 5000  # git starts a gc of its own near 6,700
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. `state`: fine, note (worth knowing) or fault (to be mended)."""
+
+    topic: str
+    state: Literal["fine", "note", "fault"]
+    message: str
+    hint: str = ""
+
+
+def examine(workspace: Workspace) -> list[Finding]:
+    """Everything that was looked at, in a fixed order."""
+    found: list[Finding] = []
+    for look in (_repository, _branch, _worktree, _identity, _hooks, _index, _objects, _locks, _outbox):
+        try:
+            found += look(workspace)
+        except GitmemError as error:
+            found.append(Finding(look.__name__.strip("_"), "fault", error.message, error.hint))
+    return found
+
+
+def _repository(workspace: Workspace) -> Iterator[Finding]:
+    location = workspace.location
+    kinds = [location.object_format, f"{location.ref_format} refs"]
+    kinds += [
+        word
+        for word, on in (("bare", location.bare), ("shallow", location.shallow), ("partial", location.partial))
+        if on
+    ]
+    if location.git_dir != location.common_dir:
+        kinds.append("linked worktree")
+    yield Finding("repository", "fine", f"{location.title} ({', '.join(kinds)}), read through {workspace.backend.name}")
+    yield Finding("python", "fine", f"Python {sys.version.split()[0]}, channel {workspace.env.channel}")
+
+
+def _branch(workspace: Workspace) -> Iterator[Finding]:
+    trust = belief.believe(workspace)
+    if trust.commit is None and trust.tip is None:
+        yield Finding("branch", "note", "there is no gitmem/main here", "gitmem init")
+        return
+    for why in trust.rejected:
+        yield Finding("branch", "fault", f"not believed: {why}", "gitmem verify --all; gitmem reindex --forget")
+    view = belief.believed_view(workspace)
+    config = view.config
+    if config is not None:
+        yield Finding(
+            "branch", "fine", f"project {config.project}, format {config.format}, at {(trust.commit or '')[:12]}"
+        )
+        yield Finding(
+            "review", "fine", f"review is {config.review}; signatures are not asked for: principals are unproven"
+        )
+    for path, reasons in trust.quarantined.items():
+        yield Finding("quarantine", "fault", f"{path}: {'; '.join(reasons)}", "gitmem verify --all")
+    waiting = len(view.inbox.memory_ids())
+    if waiting:
+        yield Finding("inbox", "note", f"{waiting} records on {INBOX}", "gitmem list --inbox")
+
+
+def _worktree(workspace: Workspace) -> Iterator[Finding]:
+    where = checked_out_at(workspace.location, MAIN)
+    if where is not None:
+        yield Finding(
+            "checkout",
+            "fault",
+            f"gitmem/main is checked out in {where}: gitmem does not write",
+            f"git -C {where} switch -",
+        )
+    for ref, _ in workspace.backend.refs(f"{MAIN}/"):
+        yield Finding("branch", "fault", f"{ref} is in the way of gitmem/main", f"git branch -m {ref} other-name")
+    if workspace.backend.ref(BRANCH_SPACE.rstrip("/")) is not None:
+        yield Finding("branch", "fault", "a branch named gitmem is in the way", "git branch -m gitmem gitmem-old")
+
+
+def _identity(workspace: Workspace) -> Iterator[Finding]:
+    author, _ = identity(workspace.location, workspace.env.environ, "terminal")
+    if author == TOOL:
+        yield Finding(
+            "identity", "note", f"no git identity: commits are written as {TOOL.name} <{TOOL.email}>",
+            'git config user.name "…" && git config user.email "…"',
+        )  # fmt: skip
+    else:
+        yield Finding("identity", "fine", f"commits are written as {author.name} <{author.email}>, unsigned")
+
+
+def _hooks(workspace: Workspace) -> Iterator[Finding]:
+    states, note = hooks.status(workspace)
+    for state in states:
+        if state.state in ("stale", "bypassed"):
+            yield Finding("hooks", "fault", f"{state.name} is {state.state}: {state.detail}", "gitmem hooks install")
+    on = [state.name for state in states if state.state == "installed"]
+    if on:
+        yield Finding("hooks", "fine", f"git runs {', '.join(on)}")
+    else:
+        yield Finding("hooks", "note", "no git hook is installed", "gitmem hooks install")
+    if note:
+        yield Finding("hooks", "fault", note, "gitmem hooks install")
+
+
+def _index(workspace: Workspace) -> Iterator[Finding]:
+    view = belief.believed_view(workspace)
+    if view.config is None:
+        return
+    seen = opened_index(workspace).tips.get("main")
+    if seen == view.main.commit:
+        yield Finding("index", "fine", "the search index has seen everything")
+    else:
+        yield Finding("index", "note", "the search index is behind; the next read brings it up", "gitmem reindex")
+
+
+def _objects(workspace: Workspace) -> Iterator[Finding]:
+    count = loose_count(workspace.location)
+    state: Literal["note", "fine"] = "note" if count > _LOOSE_MANY else "fine"
+    yield Finding("objects", state, f"about {count:,} loose objects", "git maintenance run" if state == "note" else "")
+
+
+def _locks(workspace: Workspace) -> Iterator[Finding]:
+    for lock in left_locks(workspace.location):
+        yield Finding(
+            "lock", "fault" if lock.stale else "note", f"{lock.path} is {lock.age:.0f} s old",
+            f"rm {lock.path}" if lock.stale else "wait a moment",
+        )  # fmt: skip
+
+
+def _outbox(workspace: Workspace) -> Iterator[Finding]:
+    count = sum(1 for _ in refusals(workspace))
+    if count:
+        yield Finding("outbox", "note", f"{count} writes were refused here", "gitmem list --refused")

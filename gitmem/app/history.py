@@ -1,0 +1,146 @@
+"""`log` and `blame`: who changed what, when, by which channel, why, and from what to what."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gitmem.app import belief
+from gitmem.app.workspace import Found, View, Workspace
+from gitmem.model.layout import EVENTS, INBOX, MAIN, event_of_path, memory_path
+from gitmem.model.nouns import Event, Memory
+from gitmem.model.records import event_from_bytes, memory_from_bytes, to_data
+from gitmem.model.yaml_codec import emit
+from gitmem.store.objects import CommitInfo, parse_commit
+from gitmem.store.snapshot import changed_paths, tree_of
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One event with the commit that brought it, who wrote that, and the change as a unified diff."""
+
+    event: Event
+    commit: str
+    author: str
+    ref: str
+    title: str
+    diff: str = ""
+
+
+@dataclass(frozen=True)
+class Line:
+    """One line of a memory's file and the event that it comes from."""
+
+    text: str
+    entry: Entry
+
+
+def log(workspace: Workspace, prefix: str | None, *, limit: int | None = None, diffs: bool = True) -> Iterator[Entry]:
+    """Events newest first: of one memory, or of the whole branch."""
+    view = belief.believed_view(workspace)
+    view.require_config()
+    found = view.find(prefix) if prefix else None
+    count = 0
+    for entry in _entries(view, found, diffs):
+        yield entry
+        count += 1
+        if limit is not None and count >= limit:
+            return
+
+
+def _entries(view: View, found: Found | None, diffs: bool) -> Iterator[Entry]:
+    refs = [(MAIN, view.main.commit), (INBOX, view.inbox.commit)]
+    if found is None:
+        refs = refs[:1]
+    for ref, tip in refs:
+        if tip is None:
+            continue
+        paths = _paths(view, found, ref) if found else ()
+        if found and not paths:
+            continue
+        for commit in view.workspace.backend.log(tip, paths=paths):
+            yield from _of_commit(view, commit, ref, found, diffs)
+
+
+def _paths(view: View, found: Found, ref: str) -> tuple[str, ...]:
+    source = view.main if ref == MAIN else view.inbox
+    return tuple(source.event_names(found.memory.id))
+
+
+def _of_commit(view: View, commit: str, ref: str, found: Found | None, diffs: bool) -> Iterator[Entry]:
+    backend = view.workspace.backend
+    info = parse_commit(backend.read(commit)[1])
+    parents = [tree_of(backend, parent) for parent in info.parents]
+    events: list[Event] = []
+    blobs: dict[str, tuple[str | None, str | None]] = {}
+    for changed in changed_paths(backend, parents[0] if parents else None, info.tree):
+        if (
+            changed.path.startswith(EVENTS + "/")
+            and changed.old is None
+            and changed.new
+            and event_of_path(changed.path)
+        ):
+            events.append(event_from_bytes(backend.read(changed.new.oid)[1], path=changed.path, trusted=True))
+        elif changed.path.startswith("memories/"):
+            blobs[changed.path] = (changed.old.oid if changed.old else None, changed.new.oid if changed.new else None)
+    for event in sorted(events, key=lambda event: event.id, reverse=True):
+        if found is not None and event.memory != found.memory.id:
+            continue
+        old, new = (_record(view, oid) for oid in blobs.get(memory_path(event.memory or "--"), (None, None)))
+        title = new.title if new else old.title if old else ""
+        yield Entry(event, commit, _who(info), ref, title, _diff(old, new) if diffs else "")
+
+
+def _record(view: View, oid: str | None) -> Memory | None:
+    return None if oid is None else memory_from_bytes(view.workspace.backend.read(oid)[1], trusted=True)
+
+
+def _who(info: CommitInfo) -> str:
+    return info.author.rpartition(">")[0] + ">"
+
+
+def _diff(old: Memory | None, new: Memory | None) -> str:
+    """What changed, as a unified diff of the canonical text; empty for a record that is new."""
+    if old is None or new is None:
+        return ""
+    lines = [emit(to_data(side)).splitlines() for side in (old, new)]
+    return "\n".join(list(difflib.unified_diff(lines[0], lines[1], lineterm="", n=1))[2:])
+
+
+def blame(workspace: Workspace, prefix: str) -> list[Line]:
+    """Each line of a memory's canonical text with the event that last set it."""
+    view = belief.believed_view(workspace)
+    found = view.find(prefix)
+    backend = view.workspace.backend
+    source = view.main if found.ref == MAIN else view.inbox
+    path = memory_path(found.memory.id)
+    tip = source.commit
+    if tip is None:
+        return []
+    entries = {entry.commit: entry for entry in reversed(list(_entries(view, found, False)))}
+    lines: list[Line] = []
+    for commit in backend.log(tip, paths=[path])[::-1]:
+        snap_tree = tree_of(backend, commit)
+        entry = entries.get(commit)
+        raw = _at(view, snap_tree, path)
+        if raw is None or entry is None:
+            continue
+        text = emit(to_data(memory_from_bytes(raw, path=path, trusted=True))).splitlines()
+        lines = _attributed(lines, text, entry)
+    return lines
+
+
+def _at(view: View, tree: str, path: str) -> bytes | None:
+    from gitmem.store.snapshot import Snapshot
+
+    return Snapshot(view.workspace.backend, None, tree).read(path)
+
+
+def _attributed(before: list[Line], text: list[str], entry: Entry) -> list[Line]:
+    """Lines that were there keep their event; the others come from `entry`."""
+    matcher = difflib.SequenceMatcher(a=[line.text for line in before], b=text, autojunk=False)
+    made: list[Line] = []
+    for tag, start, end, low, high in matcher.get_opcodes():
+        made += before[start:end] if tag == "equal" else [Line(line, entry) for line in text[low:high]]
+    return made

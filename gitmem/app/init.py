@@ -1,0 +1,168 @@
+"""`gitmem init`: begin the memory of a repository, or adopt the one that its remote has."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from gitmem.app import belief
+from gitmem.app.chain import open_chain, save_chains
+from gitmem.app.shipped import shipped
+from gitmem.app.verify import verify_range
+from gitmem.app.workspace import Workspace, raw_view
+from gitmem.app.writing import config_event
+from gitmem.errors import Refused, RemoteError, UsageError
+from gitmem.model.ids import is_project, project_id
+from gitmem.model.judgement import Reason
+from gitmem.model.layout import ATTRIBUTES, CONFIG, MAIN, README, SCHEMA
+from gitmem.model.nouns import Config
+from gitmem.model.records import config_bytes
+from gitmem.store.identity import identity
+from gitmem.store.lock import writer_lock
+from gitmem.store.port import RefMove
+from gitmem.store.remote import fetch_ref, remote_names, remote_tip
+from gitmem.store.snapshot import Snapshot
+from gitmem.store.transaction import Transaction, root_commit
+
+ATTRIBUTES_TEXT: Final = """\
+# Records are text with LF and are never merged line by line; events are kept byte for byte.
+* -text
+memories/** text eol=lf merge=binary
+tombstones/** text eol=lf merge=binary
+gitmem.yaml text eol=lf
+"""
+
+README_TEXT: Final = """\
+# Memory of this project
+
+This branch holds what was learned about this project, one YAML file a memory, for coding agents and people.
+It has no code and no common history with the code branches.
+
+- `memories/` what is known; every file cites its evidence
+- `events/` who changed what, when and why; only ever added to
+- `tombstones/` what was found wrong and must not be learned again
+- `gitmem.yaml` the project's id and the policy
+
+Read it with `gitmem recall "words"`, `gitmem list`, `gitmem log`; change it with `gitmem remember`,
+`gitmem supersede`, `gitmem wrong`. Edits by hand are checked by `gitmem verify`, as every reader does.
+"""
+
+
+@dataclass(frozen=True)
+class Initialised:
+    """What `init` did: "created", "adopted" (the remote's branch) or "present" (there was one)."""
+
+    result: str
+    repository: str
+    project: str
+    commit: str
+    remote: str | None = None
+
+
+def init(
+    workspace: Workspace, *, remote: str | None = None, offline: bool = False, project: str | None = None
+) -> Initialised:
+    """Make sure that the branch exists, asking the remote first. Touches no work tree, staging area or config."""
+    if project is not None and not is_project(project):
+        raise UsageError(f"{project!r} is not a project id: lower-case letters, digits, dots and dashes")
+    backend, location = workspace.backend, workspace.location
+    with writer_lock(location):
+        present = backend.ref(MAIN)
+        if present is not None:
+            return _present(workspace)
+        _refuse_names_in_the_way(workspace)
+        source = None if offline else _remote(workspace, remote)
+        if source is not None:
+            tip = remote_tip(location, source, MAIN)
+            if tip is not None:
+                return _adopt(workspace, source)
+        return _create(workspace, project)
+
+
+def _present(workspace: Workspace) -> Initialised:
+    view = belief.believed_view(workspace)
+    config = view.config
+    if config is None:
+        raise Refused(
+            "a branch gitmem/main is here and is not a gitmem memory",
+            reasons=[Reason("branch.foreign", "it has no gitmem.yaml that passes verification", "gitmem verify --all")],
+            hint="git branch -m gitmem/main some-other-name, then gitmem init",
+        )
+    return Initialised("present", workspace.location.title, config.project, view.main.commit or "")
+
+
+def _refuse_names_in_the_way(workspace: Workspace) -> None:
+    """git cannot hold both a branch `gitmem` and one below `gitmem/`."""
+    for name in ("refs/heads/gitmem", f"{MAIN}/"):
+        taken = [name] if workspace.backend.ref(name) else []
+        if name.endswith("/"):
+            taken = [ref for ref, _ in workspace.backend.refs(name)]
+        for ref in taken:
+            branch = ref.removeprefix("refs/heads/")
+            raise Refused(
+                f"the branch {branch!r} is in the way of gitmem/main; nothing was written",
+                reasons=[Reason("branch.in_the_way", f"git cannot hold {branch!r} and gitmem/main", "rename it")],
+                hint=f"git branch -m {branch} {branch.replace('/', '-')}-old, then gitmem init",
+            )
+
+
+def _remote(workspace: Workspace, name: str | None) -> str | None:
+    """The remote to ask: the named one, else origin, else the only one; None when there is none."""
+    known = remote_names(workspace.location)
+    if name is not None:
+        if name not in known:
+            raise UsageError(f"there is no remote {name!r}", hint=f"git remote; known: {', '.join(known) or 'none'}")
+        return name
+    if "origin" in known:
+        return "origin"
+    if len(known) > 1:
+        raise UsageError(f"which remote? {', '.join(known)}", hint=f"gitmem init --remote {known[0]}")
+    return known[0] if known else None
+
+
+def _adopt(workspace: Workspace, remote: str) -> Initialised:
+    """Take over the branch of a remote after all of it was verified."""
+    backend = workspace.backend
+    fetched = f"refs/gitmem/remotes/{remote}/main"
+    fetch_ref(workspace.location, remote, MAIN, fetched)
+    tip = backend.ref(fetched)
+    if tip is None:
+        raise RemoteError(f"{remote} gave no {MAIN}", hint=f"git ls-remote {remote}")
+    report = verify_range(workspace, None, tip)
+    if any(fault.reach == "tip" for fault in report.faults):
+        raise Refused(
+            f"the branch gitmem/main of {remote} does not pass verification; nothing was adopted",
+            reasons=[Reason(f.code, f.message, "mend it on the remote", f.path) for f in report.faults],
+            hint=f"gitmem verify --all --head {fetched} shows every fault",
+        )
+    backend.move_refs([RefMove(MAIN, tip, None, f"gitmem: adopted from {remote}")])
+    view = belief.believed_view(workspace)
+    return Initialised("adopted", workspace.location.title, view.require_config().project, tip, remote)
+
+
+def _create(workspace: Workspace, project: str | None) -> Initialised:
+    backend, env = workspace.backend, workspace.env
+    name = project or project_id(_folder_name(workspace), env.random(4))
+    root = Snapshot(backend, root_commit(backend), raw_view(workspace).main.tree)
+    now = env.now()
+    config = config_bytes(Config(project=name))
+    transaction = Transaction(backend, root)
+    transaction.put(CONFIG, config)
+    transaction.put(README, README_TEXT.encode())
+    transaction.put(ATTRIBUTES, ATTRIBUTES_TEXT.encode())
+    transaction.put(SCHEMA, (shipped("schemas") / "memory.schema.json").read_bytes())
+    event = config_event(workspace, now, "the memory of this project begins", None, config)
+    chain, _, path, raw = open_chain(workspace, MAIN, root).append(event)
+    transaction.put(path, raw)
+    author, committer = identity(workspace.location, env.environ, env.channel)
+    commit = transaction.commit(f"init: memory of {name}\n", author, committer, now)
+    backend.move_refs([RefMove(MAIN, commit, None, "gitmem: init")])
+    save_chains(workspace, {MAIN: (chain, commit)})
+    belief.note_own_commit(workspace, raw_view(workspace), commit)
+    return Initialised("created", workspace.location.title, name, commit)
+
+
+def _folder_name(workspace: Workspace) -> str:
+    location = workspace.location
+    folder = location.work_tree or location.common_dir
+    return folder.name.removesuffix(".git") or "project"

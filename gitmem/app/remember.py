@@ -1,0 +1,177 @@
+"""`gitmem remember`: drafts in, evidence expanded, the gate asked, one commit out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from gitmem.app.belief import believed_view
+from gitmem.app.facts import Lookup, index_lookup, sources
+from gitmem.app.workspace import View, Workspace
+from gitmem.app.writing import Judged, Mutation, judge, write
+from gitmem.errors import Ambiguous, GitmemError, NotFound, UsageError
+from gitmem.evidence.resolvers import expand
+from gitmem.model.ids import memory_id
+from gitmem.model.judgement import Change, Decision, Reason
+from gitmem.model.layout import INBOX, MAIN
+from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory, Scope
+from gitmem.model.text import one_line
+from gitmem.policy.landing import lands
+
+
+@dataclass(frozen=True)
+class Remembered:
+    """One draft's fate. `result`: "active", "candidate" or "unchanged" (the very same was there already)."""
+
+    memory: Memory
+    result: str
+    reasons: tuple[Reason, ...] = ()
+
+
+def remember(
+    workspace: Workspace,
+    drafts: Sequence[Draft],
+    *,
+    dry_run: bool = False,
+    lookup: Callable[[View], Lookup] = index_lookup,
+    op: Any = "create",
+    status: str | None = None,
+) -> list[Remembered]:
+    """Admit all drafts in one commit, or none. Raises Refused with the reasons of every draft."""
+    identifiers = [memory_id(workspace.env.random(8)) for _ in drafts]
+    kept: list[Remembered | None] = []
+
+    def plan(view: View, known: Lookup) -> list[Mutation]:
+        kept[:] = [None] * len(drafts)
+        mutations = []
+        for number, built in enumerate(build(view, drafts, identifiers, status)):
+            memory = built.memory
+            same = _already_there(view, known, memory)
+            if same is not None:
+                kept[number] = Remembered(same, "unchanged")
+                continue
+            ref = MAIN if memory.status == "active" else INBOX
+            mutations.append(Mutation(Change(op, memory), ref, unresolved=built.unresolved))
+        return mutations
+
+    outcome = write(workspace, plan, subject=_subject, dry_run=dry_run, lookup=lookup)
+    written = iter(outcome.judged)
+    return [item if item is not None else _fate(next(written)) for item in kept]
+
+
+def _fate(item: Judged) -> Remembered:
+    memory = item.mutation.change.after
+    return Remembered(memory, memory.status, item.decision.reasons)
+
+
+@dataclass(frozen=True)
+class Built:
+    """The record that a draft would become, and why some of its references could not be expanded."""
+
+    memory: Memory
+    unresolved: tuple[Reason, ...]
+
+
+def build(view: View, drafts: Sequence[Draft], identifiers: Sequence[str], status: str | None) -> list[Built]:
+    """The records that the drafts would become. A reference that cannot be expanded becomes a reason."""
+    config = view.require_config()
+    channel = view.workspace.env.channel
+    landing = status or ("active" if lands(channel, config) == "main" else "candidate")
+    where = sources(view, channel)
+    made = []
+    for draft, identifier in zip(drafts, identifiers, strict=True):
+        evidence: list[EvidenceRef] = []
+        unresolved: list[Reason] = []
+        for position, item in enumerate(draft.evidence):
+            try:
+                evidence.append(expand(item, where) if isinstance(item, str) else item)
+            except GitmemError as error:
+                unresolved.append(Reason(_code(error), error.message, error.hint, f"evidence.{position}"))
+        memory = _memory(view, draft, identifier, landing, config.project, evidence)
+        made.append(Built(memory, tuple(unresolved)))
+    return made
+
+
+def _code(error: GitmemError) -> str:
+    if isinstance(error, UsageError):
+        return "evidence.shape"
+    return "evidence.ambiguous" if isinstance(error, Ambiguous) else "evidence.gone"
+
+
+def _memory(
+    view: View, draft: Draft, identifier: str, status: str, project: str, evidence: Sequence[EvidenceRef]
+) -> Memory:
+    return Memory(
+        id=identifier,
+        kind=draft.kind,
+        title=" ".join(draft.title.split()) if "\n" in draft.title else draft.title.strip(),
+        body=draft.body.rstrip("\n"),
+        status=status,
+        scope=Scope(project=project, audience=draft.audience),
+        origin="inferred",  # the gate derives it
+        aliases=draft.aliases,
+        alternatives=draft.alternatives,
+        cue=draft.cue,
+        steps=draft.steps,
+        claims=draft.claims,
+        groundings=draft.groundings,
+        applies_to=draft.applies_to,
+        key=draft.key,
+        tags=draft.tags,
+        valid=draft.valid,
+        links=tuple(replace(link, to=_full_id(view, link)) for link in draft.links),
+        evidence=tuple(evidence),
+    )
+
+
+def _full_id(view: View, link: Link) -> str:
+    """A link may be typed as a prefix; one that leads nowhere stays as typed and the gate says so."""
+    try:
+        return view.find(link.to).memory.id
+    except (NotFound, UsageError):
+        return link.to
+
+
+def _already_there(view: View, known: Lookup, memory: Memory) -> Memory | None:
+    """The record that says exactly this, when the same request comes again after its answer was lost.
+
+    Same text, place and evidence: a retry is answered, not refused, and nothing is written twice.
+    """
+    for claim in known.candidates(memory):
+        if (claim.title, claim.body, claim.kind) != (memory.title, memory.body, memory.kind):
+            continue
+        ref = {"main": MAIN, "inbox": INBOX}.get(claim.where)
+        found = view.memory(claim.id, ref) if ref else None
+        if found is not None and _same(found, memory):
+            return found
+    return None
+
+
+def _same(found: Memory, memory: Memory) -> bool:
+    return (
+        found.status in ("active", "candidate")
+        and replace(memory, id=found.id, status=found.status, origin=found.origin) == found
+    )
+
+
+def _subject(mutations: Sequence[Mutation]) -> str:
+    if len(mutations) == 1:
+        memory = mutations[0].change.after
+        return f"remember {memory.id}: {one_line(memory.title, 60)}"
+    return f"remember {len(mutations)} memories"
+
+
+def check_drafts(workspace: Workspace, drafts: Sequence[Draft]) -> list[tuple[str, Decision]]:
+    """What the gate says of each draft, with its title; nothing is written, not even to the outbox."""
+    view = believed_view(workspace)
+    known = index_lookup(view)
+    answers: list[tuple[str, Decision]] = []
+    memories: list[Memory] = []
+    for draft in drafts:
+        (built,) = build(view, [draft], [memory_id(workspace.env.random(8))], None)
+        mutation = Mutation(Change("create", built.memory), MAIN, unresolved=built.unresolved)
+        (judged,) = judge(view, [mutation], known, "", batch=memories)
+        answers.append((draft.title, judged.decision))
+        memories.append(built.memory)
+    return answers

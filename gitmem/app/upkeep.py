@@ -1,0 +1,74 @@
+"""`gitmem reindex` and `gitmem policy`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from gitmem.app import belief
+from gitmem.app.catch_up import catch_up
+from gitmem.app.moves import require_reason
+from gitmem.app.workspace import Workspace
+from gitmem.app.writing import write_config
+from gitmem.errors import Refused, UsageError
+from gitmem.model.judgement import Reason
+from gitmem.model.nouns import Config
+from gitmem.model.vocabulary import EVIDENCE_TYPES, KINDS
+
+
+def reindex(workspace: Workspace, *, forget: bool = False) -> tuple[int, tuple[str, ...]]:
+    """Build the search index anew; the number of records in it, and what of the branch is not believed.
+
+    `forget` drops the pin of what was believed, verifies the whole branch and believes what passes.
+    """
+    if forget:
+        belief.forget(workspace)
+    view = belief.believed_view(workspace)
+    view.require_config()
+    index = catch_up(view, rebuild=True)
+    return index.count(), belief.believe(workspace).rejected
+
+
+def settings(config: Config) -> Mapping[str, Any]:
+    """The policy as it stands."""
+    return {
+        "project": config.project,
+        "review": config.review,
+        "unobservable": config.unobservable,
+        **{f"evidence.{kind}": ",".join(types) for kind, types in config.evidence.items()},
+    }
+
+
+def show_policy(workspace: Workspace) -> Config:
+    return belief.believed_view(workspace).require_config()
+
+
+def set_policy(workspace: Workspace, name: str, value: str, reason: str) -> Config:
+    """Change one setting. A person at a terminal only; judged by the policy that stands."""
+    require_reason(reason, f"gitmem policy {name} {value}")
+    if workspace.env.channel != "terminal":
+        raise Refused(
+            "the policy is a person's to change; nothing was written",
+            reasons=[Reason("channel.authority", f"this came through {workspace.env.channel}", "run it at a terminal")],
+        )
+    return write_config(workspace, lambda config: _changed(config, name, value), reason)
+
+
+def _changed(config: Config, name: str, value: str) -> Config:
+    if name == "review" and value in ("local", "forge"):
+        return replace(config, review=value)  # type: ignore[arg-type]
+    if name == "unobservable" and value in ("hold", "refuse"):
+        return replace(config, unobservable=value)  # type: ignore[arg-type]
+    kind = name.removeprefix("evidence.")
+    if name.startswith("evidence.") and kind in KINDS:
+        types = tuple(part.strip() for part in value.split(",") if part.strip())
+        unknown = [part for part in types if part not in EVIDENCE_TYPES and part != "any"]
+        if unknown:
+            raise UsageError(f"there is no evidence of type {unknown[0]!r}", hint=f"one of {', '.join(EVIDENCE_TYPES)}")
+        kept = {known: asked for known, asked in config.evidence.items() if known != kind}
+        return replace(config, evidence=kept if "any" in types else {**kept, kind: types})
+    raise UsageError(
+        f"{name} cannot be set to {value!r}",
+        hint="review local|forge, unobservable hold|refuse, evidence.KIND TYPE,TYPE (or any)",
+    )

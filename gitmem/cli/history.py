@@ -1,0 +1,77 @@
+"""`gitmem log` and `gitmem blame`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitmem.app import history
+from gitmem.app.history import Entry
+from gitmem.app.workspace import open_workspace
+from gitmem.cli.app_of import single
+from gitmem.cli.door import Door
+from gitmem.model.layout import INBOX
+from gitmem.model.records import to_data
+from gitmem.model.text import one_line
+
+
+def log(
+    ctx: typer.Context,
+    identifier: Annotated[str | None, typer.Argument(help="One memory; without it the whole branch.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many events.")] = None,
+    diff: Annotated[bool, typer.Option("--diff/--no-diff", help="Show what changed.")] = True,
+) -> None:
+    """Who changed what, when, by which channel, and why, newest first."""
+    door: Door = ctx.obj
+    for entry in history.log(open_workspace(door.env), identifier, limit=limit, diffs=diff):
+        if door.as_json:
+            door.data({**to_data(entry.event), "commit": entry.commit, "author": entry.author, "diff": entry.diff})
+            continue
+        _shown(door, entry)
+
+
+def _shown(door: Door, entry: Entry) -> None:
+    event = entry.event
+    move = f"{event.status_from or 'new'} → {event.status_to}" if event.status_to else ""
+    where = " (inbox)" if entry.ref == INBOX else ""
+    subject = event.memory[:8] if event.memory else "branch"
+    door.say(
+        f"{door.style(event.at[:19] + 'Z', 'dim')}  {door.style(event.op, 'bold')}  {subject}  {door.style(move)}{where}"
+        f"  {door.style(one_line(entry.title, 70))}"
+    )
+    host = f" ({event.actor.host})" if event.actor.host else ""
+    door.say(
+        f"    by {door.style(entry.author)} through {event.actor.channel}{door.style(host)}, {event.actor.principal};"
+        f" commit {entry.commit[:10]}"
+    )
+    if event.proposed:
+        by = event.proposed.actor
+        host = f" ({by.host})" if by.host else ""
+        door.say(f"    proposed {door.style(event.proposed.at)} through {by.channel}{door.style(host)}")
+    if event.reason:
+        door.say(f"    because {door.style(one_line(event.reason, 300))}")
+    for line in entry.diff.split("\n") if entry.diff else ():
+        style = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "dim")
+        door.say(f"      {door.style(line, style)}")
+
+
+def blame(
+    ctx: typer.Context,
+    identifier: Annotated[str, typer.Argument(help="The memory's id or 4 or more of its first characters.")],
+) -> None:
+    """Which event each line of a memory comes from."""
+    door: Door = ctx.obj
+    lines = history.blame(open_workspace(door.env), identifier)
+    for line in lines:
+        event = line.entry.event
+        if door.as_json:
+            door.data(
+                {"line": line.text, "commit": line.entry.commit, "event": event.id, "op": event.op, "at": event.at}
+            )
+            continue
+        head = f"{line.entry.commit[:10]}  {event.at[:10]}  {event.actor.channel:<9} {event.op:<10}"
+        door.say(f"{door.style(head, 'dim')}{door.style(line.text)}")
+
+
+APPLICATIONS = {"log": single(log, "gitmem log 7k3q"), "blame": single(blame, "gitmem blame 7k3q")}

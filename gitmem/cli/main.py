@@ -1,0 +1,250 @@
+"""The command `gitmem`: finds the verb, loads only what it needs, and turns every error into one message.
+
+Only the module of the verb that was asked for is imported (docs/performance.md, "Start-up").
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from gitmem import __version__
+from gitmem.app.env import Env, observe
+from gitmem.cli.door import Door
+from gitmem.errors import EXIT_CODES, GitmemError, UsageError
+
+if TYPE_CHECKING:
+    import typer
+
+
+class Verb(NamedTuple):
+    """Where a verb lives, and its line in the list of verbs. Hidden verbs are for hooks."""
+
+    module: str
+    help: str
+    group: str
+    hidden: bool = False
+
+
+VERBS: Final[dict[str, Verb]] = {
+    "init": Verb("init", "begin the memory of this repository, or adopt its remote's", "Begin"),
+    "remember": Verb("remember", "put memory in, with its evidence", "Write"),
+    "check": Verb("remember", "ask the gate about drafts without writing", "Write"),
+    "import": Verb("imports", "bring in existing notes as candidates", "Write"),
+    "edit": Verb("moves", "change the text, tags, paths or evidence of a memory", "Write"),
+    "supersede": Verb("moves", "put a new memory in the place of an old one", "Write"),
+    "wrong": Verb("moves", "a memory is wrong: withhold it and keep it from coming back", "Write"),
+    "lift": Verb("moves", "undo a rejection", "Write"),
+    "retract": Verb("moves", "take a memory back without saying that it is wrong", "Write"),
+    "archive": Verb("moves", "put a memory away", "Write"),
+    "restore": Verb("moves", "bring an archived, disputed or stale memory back", "Write"),
+    "dispute": Verb("moves", "withhold a memory until somebody settles it", "Write"),
+    "accept": Verb("moves", "let candidates of the inbox in", "Write"),
+    "reject": Verb("moves", "turn candidates of the inbox down for good", "Write"),
+    "recall": Verb("reading", "what is known about these words, and still holds", "Read"),
+    "list": Verb("reading", "memories by kind, status, tag, path, key or date", "Read"),
+    "show": Verb("reading", "one memory with its evidence checked", "Read"),
+    "key": Verb("reading", "who holds a key, now or then", "Read"),
+    "log": Verb("history", "who changed what, when, why", "Read"),
+    "blame": Verb("history", "which event each line of a memory comes from", "Read"),
+    "export": Verb("export", "all records as JSON lines, or the branch as a git bundle", "Read"),
+    "verify": Verb("verify", "check commits of the memory branch as every reader does", "Check"),
+    "doctor": Verb("upkeep", "what is wrong or at risk here", "Check"),
+    "hooks": Verb("hooks", "install, remove or show the git hooks", "Check"),
+    "policy": Verb("upkeep", "show or change the policy", "Check"),
+    "reindex": Verb("upkeep", "build the search index anew", "Check"),
+    "schema": Verb("upkeep", "print a JSON Schema of the format", "Check"),
+    "completion": Verb("upkeep", "print the completion script of a shell", "Check"),
+    "hook-impl": Verb("hooks", "what the git hooks call", "", hidden=True),
+}
+
+GLOBAL_HELP: Final = """\
+Everywhere:
+  -C, --repo PATH   act on the repository at PATH
+  --json            answers and errors as JSON lines
+  --color WHEN      auto, always or never (auto: only on a terminal, not with NO_COLOR)
+  --help            what a verb takes, with an example
+"""
+
+
+def main() -> None:
+    """The entry point of `gitmem` and `git-mem`."""
+    sys.exit(run(sys.argv[1:], observe))
+
+
+def run(arguments: Sequence[str], observed: Callable[[str | None], Env]) -> int:
+    """Run one command line; returns the exit code. Every error becomes a message here and nowhere else."""
+    door = Door(observed(None))
+    try:
+        options, words = _split(arguments)
+        env = observed(options.get("repo"))
+        door = Door(env, as_json="json" in options, colour=_colour(env, options.get("color", "auto")))
+        return _dispatch(door, words)
+    except GitmemError as error:
+        door.error(error)
+        return error.exit_code
+    except KeyboardInterrupt:
+        door.note("interrupted")
+        return 130
+    except BrokenPipeError:
+        return _quiet_pipe()
+    except Exception as error:  # the one place that catches everything
+        return _unexpected(door, error, arguments)
+
+
+def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
+    """The global options, wherever they stand before `--`, and the other words."""
+    options: dict[str, str] = {}
+    words: list[str] = []
+    rest = list(arguments)
+    while rest:
+        word = rest.pop(0)
+        if word == "--":
+            return options, [*words, "--", *rest]
+        name, equals, value = word.partition("=")
+        if word == "--json":
+            options["json"] = "yes"
+        elif name in ("--repo", "--color") or word == "-C":
+            if not equals and not rest:
+                raise UsageError(f"{word} needs a value", hint="gitmem --help")
+            options["repo" if name != "--color" else "color"] = value if equals else rest.pop(0)
+        else:
+            words.append(word)
+    return options, words
+
+
+def _colour(env: Env, when: str) -> bool:
+    if when not in ("auto", "always", "never"):
+        raise UsageError(f"--color takes auto, always or never, not {when!r}")
+    on_terminal = env.stdout.isatty() and env.environ.get("TERM") != "dumb" and not env.environ.get("NO_COLOR")
+    return when == "always" or (when == "auto" and on_terminal)
+
+
+def _dispatch(door: Door, words: list[str]) -> int:
+    if "_GITMEM_COMPLETE" in door.env.environ:
+        return _complete(door, words)
+    if not words or words[0] in ("--help", "-h", "help"):
+        if len(words) > 1 and words[1] in VERBS:
+            return _dispatch(door, [words[1], "--help"])
+        door.env.stdout.write(overview())
+        return 0 if words else 2
+    if words[0] in ("--version", "-V"):
+        door.say(f"gitmem {__version__}")
+        return 0
+    verb = VERBS.get(words[0])
+    if verb is None:
+        raise UsageError(f"there is no verb {words[0]!r}", hint=_nearest(words[0]))
+    return _invoke(door, words[0], words[1:])
+
+
+def _complete(door: Door, words: list[str]) -> int:
+    """Answer a shell's completion; silent about every error, since the person is still typing."""
+    from gitmem.app.workspace import open_workspace
+    from gitmem.cli.completion import answers
+
+    position = door.env.environ["_GITMEM_COMPLETE"]
+    identifiers: list[str] = []
+    if position not in ("0", "1") or (words and words[0] in _TAKES_ID):
+        try:
+            from gitmem.app.belief import believed_view
+
+            identifiers = believed_view(open_workspace(door.env)).main.memory_ids()
+        except GitmemError:
+            identifiers = []
+    number = int(position) - 1 if position.isdigit() else 0
+    door.env.stdout.writelines(f"{word}\n" for word in answers(words, max(number, 0), identifiers))
+    return 0
+
+
+_TAKES_ID: Final = frozenset(
+    {"show", "log", "blame", "edit", "supersede", "wrong", "lift", "retract", "archive", "restore", "dispute"}
+)
+
+
+def _invoke(door: Door, name: str, words: list[str]) -> int:
+    import typer
+    from typer.main import get_command
+
+    usage: Any = typer.BadParameter.__mro__[2]  # typer's base of all usage errors; it has no public name
+    try:
+        code = get_command(application(name)).main(words, prog_name=f"gitmem {name}", obj=door, standalone_mode=False)
+    except usage as error:
+        raise UsageError(error.format_message(), hint=f"gitmem {name} --help") from None
+    except typer.Exit as stop:
+        return stop.exit_code
+    except typer.Abort:
+        return 130
+    return code if isinstance(code, int) else 0
+
+
+def application(name: str) -> typer.Typer:
+    """The Typer application of one verb; `hooks` has verbs of its own."""
+    from importlib import import_module
+
+    module = import_module(f"gitmem.cli.{VERBS[name].module}")
+    made: typer.Typer = module.APPLICATIONS[name]()
+    return made
+
+
+def overview() -> str:
+    """What `gitmem --help` prints: verbs by group, global options, the table of exit codes."""
+    lines = [
+        "usage: gitmem VERB [OPTIONS]      (also: git mem VERB)",
+        "",
+        "Git-native memory for coding agents: each memory is a file on the branch gitmem/main of the",
+        "repository that it is about, with evidence that is checked at every door.",
+        "",
+    ]
+    for group in ("Begin", "Write", "Read", "Check"):
+        lines.append(f"{group}:")
+        shown = [(name, verb) for name, verb in VERBS.items() if verb.group == group]
+        lines += [f"  {name:<12}{verb.help}" for name, verb in shown]
+        lines.append("")
+    lines += [GLOBAL_HELP.rstrip(), "", "Exit codes:"]
+    lines += [f"  {code:<4}{meaning}" for code, meaning in EXIT_CODES.items()]
+    lines += [
+        "",
+        'Example: gitmem remember --kind fact "The pool closes idle sockets" --evidence file:src/pool.py:40-58',
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _nearest(word: str) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(word, [name for name, verb in VERBS.items() if not verb.hidden], n=1)
+    return f"did you mean: gitmem {near[0]}" if near else "gitmem --help lists the verbs"
+
+
+def _quiet_pipe() -> int:
+    """The reader of our output went away: that is no error of ours, and Python must not complain at exit."""
+    import os
+
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0
+
+
+def _unexpected(door: Door, error: Exception, arguments: Sequence[str]) -> int:
+    import traceback
+
+    from gitmem.app.state import private_folder, write_private
+
+    env = door.env
+    text = "".join(traceback.format_exception(error))
+    name = f"crash-{env.now().strftime('%Y%m%dT%H%M%S')}.log"
+    report = f"gitmem {__version__}, Python {sys.version.split()[0]}, verb {next(iter(arguments), '')}\n\n{text}"
+    try:
+        path: Path | str = private_folder(env.state_home()) / name
+        write_private(Path(path), report.encode("utf-8", "backslashreplace"))
+        where = f"written to {path}"
+    except GitmemError:
+        where = "(its log could not be written)"
+    shown = GitmemError(
+        f"unexpected {type(error).__name__}: a report was {where}",
+        hint="please report it; nothing of it leaves this machine by itself",
+    )
+    shown.code = "unexpected"
+    door.error(shown)
+    return 70

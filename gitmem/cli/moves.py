@@ -1,0 +1,201 @@
+"""The verbs that move a memory through its life."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Annotated, Any
+
+import typer
+
+from gitmem.app import moves
+from gitmem.app.workspace import open_workspace
+from gitmem.cli import remember as flags
+from gitmem.cli.app_of import single
+from gitmem.cli.door import Door
+from gitmem.cli.shown import memory_data, memory_line
+from gitmem.errors import UsageError
+from gitmem.model.nouns import Memory, Valid
+
+Id = Annotated[str, typer.Argument(help="The memory's id, or 4 or more of its first characters.", show_default=False)]
+Ids = Annotated[list[str], typer.Argument(help="Ids of candidates.", show_default=False)]
+
+_DONE = {
+    "wrong": "found wrong; it cannot be learned again",
+    "lift": "lifted: it stands again",
+    "retract": "retracted",
+    "archive": "archived",
+    "restore": "restored",
+    "dispute": "disputed: withheld until somebody settles it",
+}
+_ABOUT = {
+    "wrong": "A memory is wrong: withhold it, and keep its claim from being learned again.",
+    "lift": "Undo a rejection: the tombstone is lifted, the memory stands again.",
+    "retract": "Take a memory back without saying that it is wrong. Proposers may retract their candidates.",
+    "archive": "Put a memory away: still true, no longer of use.",
+    "restore": "Bring an archived, disputed or stale memory back.",
+    "dispute": "Withhold a memory until somebody settles whether it holds.",
+}
+
+
+def _shown(door: Door, memory: Memory, what: str, ref: str = "main") -> None:
+    if door.as_json:
+        door.data({"id": memory.id, "status": memory.status, "memory": memory_data(memory, ref)})
+        return
+    door.say(memory_line(door, memory))
+    door.note(f"{door.style(what, 'green')}: gitmem log {memory.id[:8]}")
+
+
+def _plain(verb: str) -> Callable[..., None]:
+    def run(
+        ctx: typer.Context,
+        identifier: Id,
+        because: flags.Because = "",
+        evidence: flags.Evidence = None,
+    ) -> None:
+        door: Door = ctx.obj
+        memory = moves.move(open_workspace(door.env), verb, identifier, because, evidence or ())
+        _shown(door, memory, _DONE[verb])
+
+    run.__doc__ = _ABOUT[verb]
+    run.__name__ = verb
+    return run
+
+
+def supersede(
+    ctx: typer.Context,
+    identifier: Id,
+    title: flags.Title = None,
+    kind: flags.Kind = None,
+    body: flags.Body = "",
+    evidence: flags.Evidence = None,
+    tag: flags.Tags = None,
+    path: flags.Paths = None,
+    key: flags.Key = None,
+    alias: flags.Aliases = None,
+    valid_from: flags.From = None,
+    valid_until: flags.Until = None,
+    solves: flags.Solves = None,
+    tried_for: flags.Tried = None,
+    derived_from: flags.Derived = None,
+    relates_to: flags.Relates = None,
+    distinct_from: flags.Distinct = None,
+    ruled_out: flags.RuledOut = None,
+    cue: flags.Cue = None,
+    step: flags.Steps = None,
+    claim: flags.Claims = None,
+    grounding: flags.Groundings = None,
+    because: flags.Because = "",
+    file: flags.File = None,
+) -> None:
+    """Put a new memory in the place of an old one: both sides in one commit.
+
+    The new one is of the same kind; --kind may be left out. From an agent it is a proposal.
+    """
+    door: Door = ctx.obj
+    workspace = open_workspace(door.env)
+    if file is not None:
+        drafts = flags.drafts_of_file(door, file)
+        if len(drafts) != 1:
+            raise UsageError(f"{file} holds {len(drafts)} drafts; a supersession takes one")
+        draft = drafts[0]
+    else:
+        draft = flags.draft_of_flags(
+            kind=kind or moves.kind_of(workspace, identifier), title=title, body=body, evidence=evidence, tags=tag,
+            paths=path, key=key, aliases=alias, valid_from=valid_from, valid_until=valid_until, solves=solves,
+            tried_for=tried_for, derived_from=derived_from, relates_to=relates_to, distinct_from=distinct_from,
+            ruled_out=ruled_out, cue=cue, steps=step, claims=claim, groundings=grounding, because=because,
+        )  # fmt: skip
+    item = moves.supersede(workspace, identifier, draft, because)
+    flags.show_remembered(door, item, dry_run=False)
+
+
+def edit(
+    ctx: typer.Context,
+    identifier: Id,
+    title: Annotated[str | None, typer.Option(help="A better title.")] = None,
+    body: Annotated[str | None, typer.Option("--body", "-b", help="A better body.")] = None,
+    evidence: flags.Evidence = None,
+    tag: flags.Tags = None,
+    untag: Annotated[list[str] | None, typer.Option(help="A tag to take off.")] = None,
+    path: flags.Paths = None,
+    unpath: Annotated[list[str] | None, typer.Option(help="A path to take off.")] = None,
+    alias: flags.Aliases = None,
+    valid_from: flags.From = None,
+    valid_until: flags.Until = None,
+    in_editor: Annotated[bool, typer.Option("--edit", help="Open the memory in $EDITOR.")] = False,
+    because: flags.Because = "",
+) -> None:
+    """Change the text, tags, paths, validity or evidence of a memory.
+
+    Its id, kind and key stay; to change what it says, supersede it. Comments and unknown fields survive.
+    """
+    door: Door = ctx.obj
+    workspace = open_workspace(door.env)
+    edited = _edited(door, moves.draft_for_edit(workspace, identifier)) if in_editor else None
+
+    def change(memory: Memory) -> Memory:
+        if edited is not None:
+            memory = edited(memory)
+        return replace(
+            memory,
+            title=memory.title if title is None else title,
+            body=memory.body if body is None else body,
+            tags=_listed(memory.tags, tag, untag),
+            applies_to=_listed(memory.applies_to, path, unpath),
+            aliases=_listed(memory.aliases, alias, None),
+            valid=Valid(valid_from or memory.valid.start, valid_until or memory.valid.until, memory.valid.extra),
+        )
+
+    _shown(door, moves.edit(workspace, identifier, change, because, evidence or ()), "edited")
+
+
+def _listed(old: tuple[str, ...], added: list[str] | None, taken: list[str] | None) -> tuple[str, ...]:
+    kept = tuple(item for item in old if item not in (taken or ()))
+    return (*kept, *(item for item in dict.fromkeys(added or ()) if item not in kept))
+
+
+def _edited(door: Door, text: str) -> Callable[[Memory], Memory]:
+    from gitmem.app.env import edit_text
+    from gitmem.model.drafts import DRAFT_COMMENT, read_drafts
+
+    after = edit_text(door.env, f"{DRAFT_COMMENT}\n{text}", ".yaml")
+    if after is None:
+        raise UsageError("the memory was left as it was; nothing was written")
+    drafts = read_drafts(after.encode(), name="the edited memory")
+    if len(drafts) != 1:
+        raise UsageError("the edited text holds more than one memory")
+    return lambda memory: moves.edited_like(memory, drafts[0])
+
+
+def accept(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") -> None:
+    """Let candidates of the inbox in. The gate judges them again at today's tip; all get in, or none."""
+    door: Door = ctx.obj
+    for memory in moves.accept(open_workspace(door.env), identifiers, because):
+        _shown(door, memory, "accepted")
+
+
+def reject(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") -> None:
+    """Turn candidates of the inbox down for good: a tombstone keeps the claim from coming back."""
+    door: Door = ctx.obj
+    for memory in moves.reject(open_workspace(door.env), identifiers, because):
+        _shown(door, memory, "rejected", "inbox")
+
+
+_EXAMPLES = {
+    "wrong": 'gitmem wrong 7k3q --because "the limit was never 50" --evidence file:src/pool.py:12',
+    "lift": 'gitmem lift 7k3q --because "it was right after all"',
+    "retract": 'gitmem retract 7k3q --because "filed twice"',
+    "archive": 'gitmem archive 7k3q --because "the service was shut down"',
+    "restore": 'gitmem restore 7k3q --because "checked again"',
+    "dispute": 'gitmem dispute 7k3q --because "the logs say otherwise"',
+}
+APPLICATIONS: dict[str, Any] = {
+    **{verb: single(_plain(verb), example) for verb, example in _EXAMPLES.items()},
+    "supersede": single(
+        supersede, 'gitmem supersede 7k3q "The pool size is 50" -e file:src/pool.py:12 --because "raised in March"'
+    ),
+    "edit": single(edit, 'gitmem edit 7k3q --tag redis --because "find it by its tag"'),
+    "accept": single(accept, "gitmem accept 7k3q 2m8r"),
+    "reject": single(reject, 'gitmem reject 7k3q --because "we never did this"'),
+}

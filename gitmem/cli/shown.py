@@ -1,0 +1,119 @@
+"""How memories look: one line, one page, and as data."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Any
+
+from gitmem.cli.door import Door
+from gitmem.model.judgement import Reason, Resolution
+from gitmem.model.nouns import (
+    CommitRef,
+    EvidenceRef,
+    FileRef,
+    HumanRef,
+    Memory,
+    MemoryRef,
+    TestRef,
+    TranscriptRef,
+    UrlRef,
+)
+from gitmem.model.records import to_data
+from gitmem.model.text import one_line
+from gitmem.model.vocabulary import VISIBLE
+
+SHORT = 8  # characters of an id that lists show
+_STATUS_STYLE = {"active": "green", "maybe_stale": "yellow", "stale": "yellow", "candidate": "cyan"}
+
+
+def memory_data(memory: Memory, ref: str) -> dict[str, Any]:
+    """A memory for `--json`: its fields as in the file, and where it lies."""
+    return {**to_data(memory), "ref": ref}
+
+
+def reason_data(reason: Reason) -> dict[str, str]:
+    return {"code": reason.code, "message": reason.message, "hint": reason.hint, "where": reason.where}
+
+
+def status_text(door: Door, status: str) -> str:
+    return door.style(status, _STATUS_STYLE.get(status, "red"))
+
+
+def memory_line(door: Door, memory: Memory) -> str:
+    """One memory on one line: id, kind, status, title, tags."""
+    tags = door.style(" [" + ", ".join(memory.tags) + "]", "dim") if memory.tags else ""
+    kind = door.style(memory.kind.ljust(13), "dim")
+    state = "" if memory.status == "active" else f"({status_text(door, memory.status)}) "
+    return f"{door.style(memory.id[:SHORT], 'bold')}  {kind}  {state}{door.style(one_line(memory.title, 100))}{tags}"
+
+
+def citation(ref: EvidenceRef) -> str:
+    """Where a reference points, in the short form that it could be typed in."""
+    if isinstance(ref, FileRef):
+        text = f"file:{ref.path}@{ref.commit[:10]}" + (f":{ref.lines}" if ref.lines else "")
+    elif isinstance(ref, CommitRef):
+        text = f"commit:{ref.commit[:10]}"
+    elif isinstance(ref, TestRef):
+        text = f"test:{ref.path}#{ref.case} ({ref.outcome})"
+    elif isinstance(ref, MemoryRef):
+        text = f"memory:{ref.id}"
+    elif isinstance(ref, HumanRef):
+        text = "human"
+    elif isinstance(ref, UrlRef):
+        text = f"url:{ref.url}"
+    elif isinstance(ref, TranscriptRef):
+        text = f"transcript:{ref.session}#{ref.record} ({ref.speaker})"
+    return text if ref.role == "supports" else f"{ref.role}={text}"
+
+
+def evidence_line(door: Door, resolution: Resolution) -> str:
+    ref, style = resolution.ref, {"verified": "green", "unobservable": "yellow"}.get(resolution.state, "red")
+    quote = f' "{one_line(ref.quote, 100)}"' if ref.quote else ""
+    detail = f" ({resolution.detail})" if resolution.detail else ""
+    return f"{door.style(resolution.state, style)}  {door.style(citation(ref))}{door.style(quote + detail, 'dim')}"
+
+
+def age(then: datetime, now: datetime) -> str:
+    """How long ago, in one unit."""
+    seconds = max((now - then).total_seconds(), 0)
+    for size, unit in ((31_557_600, "y"), (2_629_800, "mo"), (86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)}{unit}"
+    return "now"
+
+
+def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...]) -> list[str]:
+    """One memory in full."""
+    lines = [
+        f"{door.style(memory.id, 'bold')}  {memory.kind}  {status_text(door, memory.status)}",
+        door.style(memory.title, "bold"),
+    ]
+    if memory.body:
+        lines += ["", *("  " + door.style(line) for line in memory.body.split("\n"))]
+    lines.append("")
+    facts: list[tuple[str, str]] = [
+        ("origin", memory.origin),
+        ("scope", f"{memory.scope.project}, {memory.scope.audience}"),
+        ("key", memory.key or ""),
+        ("tags", ", ".join(memory.tags)),
+        ("paths", ", ".join(memory.applies_to)),
+        ("aliases", "; ".join(memory.aliases)),
+        ("valid", _validity(memory)),
+        ("cue", memory.cue or ""),
+        ("review", "0, unproven (a terminal of this machine)" if memory.status in VISIBLE else ""),
+    ]
+    facts += [("rejected", f"{item.title}: {item.why}") for item in memory.alternatives]
+    facts += [("step", f"[{'x' if step.done else ' '}] {step.text}") for step in memory.steps]
+    facts += [("claim", claim) for claim in memory.claims]
+    facts += [("grounding", text) for text in memory.groundings]
+    facts += [(link.type, f"{link.to}" + (f" ({link.why})" if link.why else "")) for link in memory.links]
+    lines += [f"  {name:<12}{door.style(value)}" for name, value in facts if value]
+    lines += ["  evidence", *(f"    {evidence_line(door, item)}" for item in resolutions)]
+    return lines
+
+
+def _validity(memory: Memory) -> str:
+    start, until = memory.valid.start, memory.valid.until
+    if start and until:
+        return f"from {start} until {until}"
+    return f"from {start}" if start else f"until {until}" if until else ""

@@ -1,0 +1,104 @@
+"""`gitmem doctor`, `reindex`, `policy`, `schema` and `completion`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from gitmem.app import doctor as app_doctor
+from gitmem.app import upkeep
+from gitmem.app.workspace import open_workspace
+from gitmem.cli import completion as scripts
+from gitmem.cli.app_of import single
+from gitmem.cli.door import Door
+from gitmem.errors import UsageError
+from gitmem.model.schema import NAMES, schema_text
+
+
+def doctor(ctx: typer.Context) -> int:
+    """What is wrong or at risk here, each with what to do. Exit 0 when nothing is wrong, 1 when something is."""
+    door: Door = ctx.obj
+    findings = app_doctor.examine(open_workspace(door.env))
+    for finding in findings:
+        if door.as_json:
+            door.data(
+                {"topic": finding.topic, "state": finding.state, "message": finding.message, "hint": finding.hint}
+            )
+            continue
+        style = {"fine": "green", "note": "yellow"}.get(finding.state, "red")
+        door.say(f"{door.style(finding.state.ljust(6), style)}{finding.topic:<12}{door.style(finding.message)}")
+        if finding.hint:
+            door.say(f"                  {door.style('→ ' + finding.hint, 'dim')}")
+    return 1 if any(finding.state == "fault" for finding in findings) else 0
+
+
+def reindex(
+    ctx: typer.Context,
+    forget: Annotated[
+        bool, typer.Option("--forget", help="Forget what was believed; verify the whole branch.")
+    ] = False,
+) -> None:
+    """Build the search index anew from the branch."""
+    door: Door = ctx.obj
+    count, rejected = upkeep.reindex(open_workspace(door.env, long_lived=True), forget=forget)
+    if door.as_json:
+        door.data({"records": count, "not_believed": list(rejected)})
+        return
+    door.say(f"{door.style('indexed', 'green')} {count:,} records")
+    for why in rejected:
+        door.note(door.style(f"not believed: {why}", "yellow"))
+
+
+def policy(
+    ctx: typer.Context,
+    name: Annotated[str | None, typer.Argument(help="review, unobservable or evidence.KIND.")] = None,
+    value: Annotated[
+        str | None, typer.Argument(help="local or forge; hold or refuse; types with commas, or any.")
+    ] = None,
+    because: Annotated[str, typer.Option("--because", help="Why.")] = "",
+) -> None:
+    """Show the policy, or change one setting of it."""
+    door: Door = ctx.obj
+    workspace = open_workspace(door.env)
+    if name is not None and value is None:
+        raise UsageError("a setting needs a value", hint='gitmem policy review forge --because "…"')
+    if name is None or value is None:
+        config = upkeep.show_policy(workspace)
+    else:
+        config = upkeep.set_policy(workspace, name, value, because)
+    shown = upkeep.settings(config)
+    if door.as_json:
+        door.data(shown)
+        return
+    for key, setting in shown.items():
+        door.say(f"{key:<24}{door.style(str(setting))}")
+
+
+def schema(
+    ctx: typer.Context,
+    name: Annotated[str, typer.Argument(help=", ".join(NAMES))] = "memory",
+) -> None:
+    """Print a JSON Schema of the format."""
+    door: Door = ctx.obj
+    if name not in NAMES:
+        raise UsageError(f"there is no schema {name!r}", hint=f"one of {', '.join(NAMES)}")
+    door.env.stdout.write(schema_text(name))
+
+
+def completion(
+    ctx: typer.Context,
+    shell: Annotated[str, typer.Argument(help=", ".join(scripts.SCRIPTS))] = "bash",
+) -> None:
+    """Print the completion script of a shell. Nothing is installed: you decide where it goes."""
+    door: Door = ctx.obj
+    door.env.stdout.write(scripts.script(shell))
+
+
+APPLICATIONS = {
+    "doctor": single(doctor, "gitmem doctor"),
+    "reindex": single(reindex, "gitmem reindex"),
+    "policy": single(policy, 'gitmem policy review forge --because "we review on the forge now"'),
+    "schema": single(schema, "gitmem schema draft"),
+    "completion": single(completion, 'eval "$(gitmem completion bash)"'),
+}

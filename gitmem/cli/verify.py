@@ -1,0 +1,64 @@
+"""`gitmem verify`."""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import Annotated
+
+import typer
+
+from gitmem.app import verify as app_verify
+from gitmem.app.workspace import open_workspace
+from gitmem.cli.app_of import single
+from gitmem.cli.door import Door
+from gitmem.errors import Refused
+
+
+class Format(str, Enum):  # noqa: UP042
+    text = "text"
+    json = "json"
+    markdown = "markdown"
+
+
+def verify(
+    ctx: typer.Context,
+    base: Annotated[str | None, typer.Option(help="What is verified already.")] = None,
+    head: Annotated[str | None, typer.Option(help="What to verify (default: gitmem/main).")] = None,
+    everything: Annotated[bool, typer.Option("--all", help="The whole branch, from its root.")] = False,
+    form: Annotated[Format, typer.Option("--format", help="markdown is a comment for a pull request.")] = Format.text,
+) -> None:
+    """Check commits of the memory branch as every reader does.
+
+    Names and modes, YAML, schema, the gate, transitions, both sides of a supersession, tombstones, events and
+    their chains, digests. Exit 0 when all is well, 3 when something is refused.
+    """
+    door: Door = ctx.obj
+    app_verify.require_range(base, head, everything)
+    bar = door.progress("verifying")
+    report = app_verify.verify(open_workspace(door.env, long_lived=True), base=base, head=head, progress=bar)
+    bar.close()
+    if door.as_json or form is Format.json:
+        door.data(report.data())
+    elif form is Format.markdown:
+        door.env.stdout.write(app_verify.markdown(report))
+    else:
+        for fault in report.faults:
+            door.say(
+                f"{door.style('fault', 'red')}  {fault.commit[:10]}  {door.style(fault.code, 'yellow')}  "
+                f"{door.style(fault.path)}: {door.style(fault.message)}"
+            )
+        for note in report.notes:
+            door.say(
+                f"{door.style('note', 'dim')}   {note.commit[:10]}  {note.code}  {door.style(f'{note.path}: {note.message}')}"
+            )
+        said = "clean" if report.clean else f"{len(report.faults)} faults"
+        door.say(
+            f"{door.style(said, 'green' if report.clean else 'red')}: {report.commits} commits, {report.records} records"
+        )
+    if not report.clean:
+        raise Refused(
+            f"verification found {len(report.faults)} faults", hint="git log -p gitmem/main shows the commits"
+        )
+
+
+APPLICATIONS = {"verify": single(verify, "gitmem verify --base origin/gitmem/main --head HEAD")}
