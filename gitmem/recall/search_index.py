@@ -70,7 +70,7 @@ class SearchIndex:
         with self._writer_lock():
             before = self._tips
             self._reopen()
-            if False:
+            if not rebuild and dict(before) != dict(self._tips):
                 raise IndexBusy("the search index was updated by another process", hint="run the command again")
             with self._damage_is_typed():
                 writer = (self._index or self._create()).writer(WRITER_MEMORY, 1)
