@@ -8,14 +8,14 @@ and the last believed commit goes on being read. The pin lies outside the histor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from gitmem.app import state
 from gitmem.app.workspace import View, Workspace, raw_view
 from gitmem.errors import Refused
 from gitmem.model.judgement import Reason
-from gitmem.model.layout import MAIN
+from gitmem.model.layout import INBOX, MAIN
 from gitmem.store.worktrees import checked_out_at
 
 _STATE = "belief"
@@ -25,7 +25,8 @@ _STATE = "belief"
 class Belief:
     """`commit`: what is read. `tip`: where the branch is; when it differs, `rejected` says why.
 
-    `quarantined` maps a path to the reasons; `blobs` to the object that failed there.
+    `quarantined` maps a path to the reasons; `blobs` to the object that failed there. `inbox`: the tip of the
+    inbox when every commit of it is this clone's own writing.
     """
 
     commit: str | None
@@ -33,6 +34,7 @@ class Belief:
     quarantined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     blobs: Mapping[str, str] = field(default_factory=dict)
     rejected: tuple[str, ...] = ()
+    inbox: str | None = None
 
 
 def believe(workspace: Workspace) -> Belief:
@@ -40,7 +42,7 @@ def believe(workspace: Workspace) -> Belief:
     known = _load(workspace)
     tip = workspace.backend.ref(MAIN)
     if tip == known.commit:
-        return Belief(known.commit, tip, known.quarantined, known.blobs)
+        return replace(known, tip=tip, rejected=())
     if tip is None:
         return _rejecting(known, tip, "the branch gitmem/main is gone; what was believed is still read")
     if known.tip == tip and known.rejected:
@@ -67,7 +69,7 @@ def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
     report = verify_range(workspace, known.commit, tip)
     whole = tuple(f"{fault.path or fault.commit[:12]}: {fault.message}" for fault in only(report.faults, "tip"))
     if whole:
-        belief = Belief(known.commit, tip, known.quarantined, known.blobs, whole)
+        belief = replace(known, tip=tip, rejected=whole)
         _save(workspace, belief)
         return belief
     at_tip = raw_view(workspace, tip).main
@@ -82,7 +84,7 @@ def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
         # A later good version of the file ends its quarantine.
         if entry is not None and (path in good or known.blobs.get(path) == entry.oid):
             quarantined[path], blobs[path] = reasons, entry.oid
-    belief = Belief(tip, tip, quarantined, blobs)
+    belief = Belief(tip, tip, quarantined, blobs, inbox=known.inbox)
     _save(workspace, belief)
     return belief
 
@@ -110,14 +112,18 @@ def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
                 hint=f"git -C {where} switch - (or another branch), then run this again",
             )
     view = raw_view(workspace, belief.commit)
-    return View(workspace, view.main, view.inbox, belief.quarantined)
+    own = belief.inbox is not None and belief.inbox == view.inbox.commit
+    return View(workspace, view.main, view.inbox, belief.quarantined, inbox_own=own)
 
 
-def note_own_commit(workspace: Workspace, view: View, commit: str) -> None:
-    """This process published `commit` on what was believed: it is believed."""
+def note_own_commits(workspace: Workspace, view: View, commits: Mapping[str, str]) -> None:
+    """This process published `commits` on what was believed: they are believed."""
     known = _load(workspace)
-    if known.commit == view.main.commit:
-        _save(workspace, Belief(commit, commit, known.quarantined, known.blobs))
+    if MAIN in commits and known.commit == view.main.commit:
+        known = replace(known, commit=commits[MAIN], tip=commits[MAIN], rejected=())
+    if INBOX in commits and (view.inbox_own or view.inbox.commit is None):
+        known = replace(known, inbox=commits[INBOX])
+    _save(workspace, known)
 
 
 def forget(workspace: Workspace) -> None:
@@ -126,7 +132,7 @@ def forget(workspace: Workspace) -> None:
 
 
 def _rejecting(known: Belief, tip: str | None, why: str) -> Belief:
-    return Belief(known.commit, tip, known.quarantined, known.blobs, (why,))
+    return replace(known, tip=tip, rejected=(why,))
 
 
 def _load(workspace: Workspace) -> Belief:
@@ -138,6 +144,7 @@ def _load(workspace: Workspace) -> Belief:
             quarantined={path: tuple(reasons) for path, reasons in data.get("quarantined", {}).items()},
             blobs=dict(data.get("blobs", {})),
             rejected=tuple(data.get("rejected", ())),
+            inbox=data.get("inbox"),
         )
     except (AttributeError, TypeError):
         return Belief(None, None)
@@ -152,5 +159,6 @@ def _save(workspace: Workspace, belief: Belief) -> None:
         "quarantined": {path: list(reasons) for path, reasons in belief.quarantined.items()},
         "blobs": dict(belief.blobs),
         "rejected": list(belief.rejected),
+        "inbox": belief.inbox,
     }
     state.save(workspace.location.private, _STATE, data)

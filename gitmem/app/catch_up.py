@@ -87,7 +87,7 @@ def _read(view: View, wanted: list[tuple[str, str, str]]) -> Iterator[Document]:
                 at = _instant(tomb.history[-1].event)
                 yield Document(ref="tombstone", memory=rejected, recorded=at, changed=at, blob=oid)
             continue
-        memory = memory_from_bytes(raw, path=path, trusted=label == "main")
+        memory = memory_from_bytes(raw, path=path, trusted=label == "main" or view.inbox_own)
         recorded, changed = times[label](memory.id)
         yield Document(ref=label, memory=memory, recorded=recorded, changed=changed, blob=oid)
 

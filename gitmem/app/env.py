@@ -69,7 +69,7 @@ class Env:
 
 def observe(start: str | None = None) -> Env:
     """The Env of this process."""
-    environ = dict(os.environ)
+    environ = dict(os.environ)  # noqa: TID251
     channel, host = observe_channel(environ, sys.stdin.isatty() if sys.stdin else False, _ancestors())
     return Env(
         cwd=Path.cwd(),
@@ -77,7 +77,7 @@ def observe(start: str | None = None) -> Env:
         stdin=sys.stdin,
         stdout=sys.stdout,
         stderr=sys.stderr,
-        now=lambda: datetime.now(timezone.utc),
+        now=lambda: datetime.now(timezone.utc),  # noqa: TID251
         random=os.urandom,
         channel=channel,
         host=host,

@@ -224,7 +224,7 @@ class IndexLookup:
                 if raw is None or (ref == MAIN and path in self._view.quarantined):
                     continue
                 if identifier:
-                    claims.append(claim_of(memory_from_bytes(raw, path=path, trusted=ref == MAIN), label))
+                    claims.append(claim_of(memory_from_bytes(raw, path=path, trusted=ref == MAIN or self._view.inbox_own), label))
                 elif (tomb := tombstone_from_bytes(raw, path=path, trusted=True)).standing:
                     claims.append(tombstone_claim(tomb))
         return claims, stale

@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 
 from gitmem.app import belief
 from gitmem.app.workspace import Found, View, Workspace
@@ -41,12 +42,7 @@ def log(workspace: Workspace, prefix: str | None, *, limit: int | None = None, d
     view = belief.believed_view(workspace)
     view.require_config()
     found = view.find(prefix) if prefix else None
-    count = 0
-    for entry in _entries(view, found, diffs):
-        yield entry
-        count += 1
-        if limit is not None and count >= limit:
-            return
+    yield from islice(_entries(view, found, diffs), limit)
 
 
 def _entries(view: View, found: Found | None, diffs: bool) -> Iterator[Entry]:

@@ -158,7 +158,7 @@ def _create(workspace: Workspace, project: str | None) -> Initialised:
     commit = transaction.commit(f"init: memory of {name}\n", author, committer, now)
     backend.move_refs([RefMove(MAIN, commit, None, "gitmem: init")])
     save_chains(workspace, {MAIN: (chain, commit)})
-    belief.note_own_commit(workspace, raw_view(workspace), commit)
+    belief.note_own_commits(workspace, raw_view(workspace), {MAIN: commit})
     return Initialised("created", workspace.location.title, name, commit)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
 from gitmem.app.facts import claim_of, gather, tombstone_claim
@@ -240,7 +240,7 @@ class _Commit:
         )
         made_by = last.proposed.actor.channel if last.proposed else last.actor.channel
         op = self._op(events, old)
-        change_as_judged = Change(op=op, before=old, after=memory, reason=last.reason)
+        change_as_judged = Change(op=op, before=self._candidate(events, old, memory), after=memory, reason=last.reason)
         decision = decide(change_as_judged, facts, config)
         for reason in decision.reasons:
             seen_then = "verified" in last.gate.evidence or not memory.evidence
@@ -254,6 +254,12 @@ class _Commit:
                 "origin.claimed", f"the origin says {memory.origin}; the channel gives {derived}", path, record=True
             )
         self._sides(old, memory, path)
+
+    def _candidate(self, events: list[Event], old: Memory | None, memory: Memory) -> Memory | None:
+        """What an accepted record was in the inbox that it came from: the same but for its state."""
+        if old is not None or events[0].op != "accept":
+            return old
+        return replace(memory, status=events[0].status_from or "candidate")
 
     def _op(self, events: list[Event], old: Memory | None) -> Any:
         """The operation that the whole commit amounts to, when a squash joined several."""
@@ -280,6 +286,11 @@ class _Commit:
             if move is not None:
                 self.checked.fault(move.code, move.message, path, record=True)
             digest_now, status = event.after, event.status_to
+        first = events[0]
+        if old is None and first.op == "accept" and len(events) == 1:
+            candidate = replace(new, status=first.status_from or "candidate")
+            if first.before != digest(memory_bytes(candidate)):
+                self.checked.fault("event.digest", "what was accepted is not what was proposed", path, record=True)
         if digest_now != digest(memory_bytes(new)) or status != new.status:
             self.checked.fault("event.digest", "the event does not say what the record became", path, record=True)
             return False

@@ -51,12 +51,16 @@ class Found:
 
 @dataclass(frozen=True)
 class View:
-    """The records as believed at one moment. `quarantined` names paths whose bytes failed verification."""
+    """The records as believed at one moment. `quarantined` names paths whose bytes failed verification.
+
+    `inbox_own`: every commit of the inbox was written by this clone, so its records need no check of types.
+    """
 
     workspace: Workspace
     main: Snapshot
     inbox: Snapshot
     quarantined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    inbox_own: bool = False
 
     @cached_property
     def config(self) -> Config | None:
@@ -80,7 +84,7 @@ class View:
         if ref == MAIN and path in self.quarantined:
             return None
         raw = (self.main if ref == MAIN else self.inbox).read(path)
-        return None if raw is None else memory_from_bytes(raw, path=path, trusted=ref == MAIN)
+        return None if raw is None else memory_from_bytes(raw, path=path, trusted=ref == MAIN or self.inbox_own)
 
     def anywhere(self, identifier: str) -> Found | None:
         """The memory in the branch, else in the inbox."""
@@ -115,7 +119,7 @@ class View:
         source = self.main if ref == MAIN else self.inbox
         for path, raw in source.read_all(MEMORIES):
             if memory_of_path(path) and not (ref == MAIN and path in self.quarantined):
-                yield memory_from_bytes(raw, path=path, trusted=ref == MAIN)
+                yield memory_from_bytes(raw, path=path, trusted=ref == MAIN or self.inbox_own)
 
     def tombstone(self, digest: str) -> Tombstone | None:
         path = tombstone_path(digest)

@@ -204,8 +204,7 @@ def _publish(workspace: Workspace, view: View, judged: Sequence[Judged], subject
     workspace.backend.move_refs(moves)
     save_chains(workspace, chains)
     commits = {ref: commit for ref, (_, commit) in chains.items()}
-    if MAIN in commits:
-        belief.note_own_commit(workspace, view, commits[MAIN])
+    belief.note_own_commits(workspace, view, commits)
     return commits
 
 
@@ -311,7 +310,7 @@ def write_config(workspace: Workspace, change: Callable[[Config], Config], reaso
             except RefMoved:
                 continue
             save_chains(workspace, {MAIN: (chain, commit)})
-            belief.note_own_commit(workspace, view, commit)
+            belief.note_own_commits(workspace, view, {MAIN: commit})
             return new
     raise RefMoved("the branch kept moving; nothing was written", hint="run the command again")
 

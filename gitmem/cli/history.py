@@ -36,10 +36,8 @@ def _shown(door: Door, entry: Entry) -> None:
     move = f"{event.status_from or 'new'} → {event.status_to}" if event.status_to else ""
     where = " (inbox)" if entry.ref == INBOX else ""
     subject = event.memory[:8] if event.memory else "branch"
-    door.say(
-        f"{door.style(event.at[:19] + 'Z', 'dim')}  {door.style(event.op, 'bold')}  {subject}  {door.style(move)}{where}"
-        f"  {door.style(one_line(entry.title, 70))}"
-    )
+    head = f"{door.style(event.at[:19] + 'Z', 'dim')}  {door.style(event.op, 'bold')}  {subject}  {door.style(move)}"
+    door.say(f"{head}{where}  {door.style(one_line(entry.title, 70))}")
     host = f" ({event.actor.host})" if event.actor.host else ""
     door.say(
         f"    by {door.style(entry.author)} through {event.actor.channel}{door.style(host)}, {event.actor.principal};"
@@ -48,7 +46,7 @@ def _shown(door: Door, entry: Entry) -> None:
     if event.proposed:
         by = event.proposed.actor
         host = f" ({by.host})" if by.host else ""
-        door.say(f"    proposed {door.style(event.proposed.at)} through {by.channel}{door.style(host)}")
+        door.say(f"    proposed {door.style(event.proposed.at[:19] + 'Z')} through {by.channel}{door.style(host)}")
     if event.reason:
         door.say(f"    because {door.style(one_line(event.reason, 300))}")
     for line in entry.diff.split("\n") if entry.diff else ():

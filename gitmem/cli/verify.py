@@ -48,13 +48,11 @@ def verify(
                 f"{door.style(fault.path)}: {door.style(fault.message)}"
             )
         for note in report.notes:
-            door.say(
-                f"{door.style('note', 'dim')}   {note.commit[:10]}  {note.code}  {door.style(f'{note.path}: {note.message}')}"
-            )
+            what = door.style(f"{note.path}: {note.message}")
+            door.say(f"{door.style('note', 'dim')}   {note.commit[:10]}  {note.code}  {what}")
         said = "clean" if report.clean else f"{len(report.faults)} faults"
-        door.say(
-            f"{door.style(said, 'green' if report.clean else 'red')}: {report.commits} commits, {report.records} records"
-        )
+        count = f"{report.commits} commits, {report.records} records"
+        door.say(f"{door.style(said, 'green' if report.clean else 'red')}: {count}")
     if not report.clean:
         raise Refused(
             f"verification found {len(report.faults)} faults", hint="git log -p gitmem/main shows the commits"
