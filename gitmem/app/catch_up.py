@@ -14,6 +14,7 @@ from gitmem.model.layout import EVENTS, INBOX, MAIN, event_of_path, memory_of_pa
 from gitmem.model.nouns import Memory, Scope
 from gitmem.model.records import memory_from_bytes, tombstone_from_bytes
 from gitmem.recall.document import Document
+from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.search_index import SearchIndex
 from gitmem.store.snapshot import Snapshot, snapshot
 
@@ -33,6 +34,15 @@ def opened_index(workspace: Workspace) -> SearchIndex:
 
 def catch_up(view: View, *, rebuild: bool = False) -> SearchIndex:
     """The index after it has seen everything in `view`. Raises IndexBusy when another process holds it."""
+    try:
+        return _caught_up(view, rebuild)
+    except IndexDamaged:
+        return _caught_up(view, True)  # it is derived: made anew, nothing is lost
+    except IndexBusy:
+        return _caught_up(view, rebuild)  # another process may have brought it forward meanwhile
+
+
+def _caught_up(view: View, rebuild: bool) -> SearchIndex:
     index = opened_index(view.workspace)
     tips = {"main": view.main.commit or "", "inbox": view.inbox.commit or "", "hidden": _hidden(view)}
     known = dict(index.tips)
