@@ -34,7 +34,9 @@ _BULK_READ = 256  # objects; above it git reads packs in their own order, which 
 
 
 def can_open(location: Location) -> bool:
-    """False where libgit2 refuses: an owner or an extension that it does not accept."""
+    """False where libgit2 refuses (an owner, an extension), and where loose objects may lie out of our sight."""
+    if (location.objects / "info/alternates").exists():
+        return False
     try:
         _open(location)
     except (pygit2.GitError, KeyError, ValueError):

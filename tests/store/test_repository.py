@@ -97,6 +97,7 @@ def test_shallow_and_alternates(repo: Path, tmp_path: Path) -> None:
     head = git(repo, "rev-parse", "HEAD").strip()
     for long_lived in (False, True):
         backend = open_backend(at(tmp_path / "shared"), long_lived=long_lived)
+        assert backend.name == "git"  # libgit2 would hang on a loose object that is truncated over there
         assert backend.read(head)[0] == "commit"
         backend.close()
 
