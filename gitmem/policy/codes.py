@@ -20,7 +20,7 @@ def _refuses(meaning: str) -> Severity:
     return Severity("refuse", meaning)
 
 
-# In the order of the rules (rules.py), so reasons and documentation are in one order.
+# Reasons are given in this order.
 CODES: Final[Mapping[str, Severity]] = {
     "config.missing": _refuses("there is no gitmem.yaml, so nothing says what is allowed"),
     "format.new": _refuses("the record is of a newer format than this gitmem writes"),

@@ -1,6 +1,7 @@
 """The gate: what becomes of one change. Pure: no file, network, clock or environment.
 
-Every door calls `decide` with facts that were gathered before. All rules run; all reasons are given.
+Every door calls `decide` with facts that were gathered before. All rules run; all reasons are given, in
+the order of the table of codes and, within a code, in the order of the record.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from gitmem.policy.origin import origin_of
 from gitmem.policy.rules import RULES
 
 RULES_VERSION: Final = 1
+_ORDER: Final = {code: number for number, code in enumerate(CODES)}
 
 
 def decide(change: Change, facts: Facts, config: Config | None) -> Decision:
@@ -22,8 +24,9 @@ def decide(change: Change, facts: Facts, config: Config | None) -> Decision:
     It fails closed: without a config, with an unknown word or with evidence that was not looked at, it refuses.
     The origin in the decision is the one to store; the one in `change.after` is not believed.
     """
-    reasons = tuple(found for rule in RULES for found in rule(change, facts, config))
-    verdicts = {CODES[found.code].verdict for found in reasons}
+    found = [reason for rule in RULES for reason in rule(change, facts, config)]
+    reasons = tuple(sorted(found, key=lambda reason: _ORDER[reason.code]))
+    verdicts = {CODES[reason.code].verdict for reason in reasons}
     return Decision(
         verdict="refuse" if "refuse" in verdicts else "hold" if "hold" in verdicts else "admit",
         reasons=reasons,

@@ -91,4 +91,6 @@ _PATTERNS: Final[tuple[str, ...]] = (
 def instruction(text: str) -> bool:
     """True when `text`, or one of its lines, addresses its reader. Spelling tricks that look the same do not help."""
     readings = {normalise_claim(text), *map(normalise_claim, text.splitlines())}
-    return any(compiled(pattern).search(readable(reading)) for reading in readings for pattern in _PATTERNS)
+    # Every pattern has a space, "<" or "[" in it; ids and digests have none.
+    spoken = [readable(reading) for reading in readings if any(char in reading for char in " <[")]
+    return any(compiled(pattern).search(reading) for reading in spoken for pattern in _PATTERNS)

@@ -7,6 +7,7 @@ least similar restatement and the most similar different claim.
 from __future__ import annotations
 
 import re
+from math import ceil
 from typing import Final
 
 from gitmem.model.claims import normalise_claim
@@ -76,11 +77,35 @@ def similarity(a: str, b: str) -> float:
         return 1.0 if a else 0.0
     left, right = _words(a), _words(b)
     shared = len(left & right)
+    alike = measure(shared, len(left) - shared, len(right) - shared)
+    return alike if alike < NEAR or _hard(a) == _hard(b) else _CAPPED
+
+
+def measure(shared: int, left: int, right: int) -> float:
+    """How alike two texts are of which `shared` words are in both, `left` and `right` only in one."""
     if not shared:
         return 0.0
-    fewer, more = sorted((len(left - right), len(right - left)))
-    alike = shared / (shared + _SWAPPED * fewer + _ADDED * (more - fewer))
-    return alike if _hard(a) == _hard(b) else min(alike, _CAPPED)
+    fewer, more = sorted((left, right))
+    return shared / (shared + _SWAPPED * fewer + _ADDED * (more - fewer))
+
+
+def least_shared(count: int) -> int:
+    """The fewest words that a text of `count` words shares with any text that is near it.
+
+    The other may have all its words in this one (nothing swapped), so with s shared words and count - s added ones
+    s / (s + added weight * (count - s)) >= NEAR.
+    """
+    return ceil(count * NEAR * _ADDED / (1 - NEAR + NEAR * _ADDED) - 1e-9)
+
+
+def words(text: str) -> frozenset[str]:
+    """The words that `similarity` compares."""
+    return _words(_plain_numbers(normalise_claim(text)))
+
+
+def hard_tokens(text: str) -> frozenset[str]:
+    """The tokens that must be the same in two texts that are near."""
+    return _hard(_plain_numbers(normalise_claim(text)))
 
 
 def _words(text: str) -> frozenset[str]:

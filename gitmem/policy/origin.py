@@ -34,6 +34,11 @@ def derive_origin(channel: Channel, resolutions: Sequence[Resolution], linked: M
     return "human" if verified_words else "inferred"
 
 
+def source_channel(op: str, channel: Channel) -> Channel:
+    """The channel by which a text came: what an import brings was written elsewhere, whoever started it."""
+    return "import" if op == "import" else channel
+
+
 def lineage(memory: Memory, linked: Mapping[str, Memory]) -> dict[str, Memory]:
     """The records that `memory` is derived from: its `derived_from` links and the memories it cites."""
     sources = [*memory.linked("derived_from"), *(ref.id for ref in memory.evidence if isinstance(ref, MemoryRef))]
@@ -48,7 +53,7 @@ def origin_of(change: Change, facts: Facts) -> Origin:
         return "external" if any(source.origin == "external" for source in sources.values()) else after.origin
     if before is not None and (change.op not in _SAYING or adds_only(before, after)):
         return before.origin
-    derived = derive_origin(facts.channel, facts.resolutions, sources)
+    derived = derive_origin(source_channel(change.op, facts.channel), facts.resolutions, sources)
     # An edit by anything but a person does not wash an external text.
     if before is not None and before.origin == "external" and facts.channel != "terminal":
         return "external"

@@ -1,4 +1,4 @@
-"""All rules of the gate, in the order in which their reasons are given."""
+"""All rules of the gate, in one tuple."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ def _stay(states: tuple[str, ...]) -> Moves:
 # out of `wrong` it leads nowhere. A redaction removes text and moves nothing.
 TRANSITIONS: Final[Mapping[Op, Moves]] = {
     "create": _each((_NEW,), "active", "candidate"),
-    "import": _each((_NEW,), "candidate", "quarantined"),
+    "import": _each((_NEW,), "active", "candidate", "quarantined"),
     "edit": _stay((*_SHOWN, "candidate", "disputed")),
     "accept": _each(("candidate", "quarantined"), "active"),
     "reject": _each(tuple(s for s in STATUSES if s != "wrong"), "wrong"),
