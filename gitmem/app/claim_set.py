@@ -1,73 +1,116 @@
 """Near-duplicates among many records at once, in memory: for bulk import and for verification.
 
-Prefix filtering (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007): two token sets with a Jaccard
-similarity of at least t share one of the |x| - ceil(t |x|) + 1 rarest tokens of either.
+Prefix filtering (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007): a record that shares at least o words
+with one of n words has at least one of any n - o + 1 of them, so only the records with its rarest words are looked
+at. What o must be follows from the measure: see `gitmem.policy.near.least_shared`.
 """
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
-from heapq import nlargest
-from math import ceil
 from typing import Final
 
 from gitmem.app.facts import Claim, claim_of
 from gitmem.model.nouns import Memory
-from gitmem.model.tokens import tokens
-from gitmem.policy.near import NEAR
+from gitmem.policy.near import NEAR, hard_tokens, least_shared, measure, words
 
-_OFFERED: Final = 12  # candidates offered for one comparison, those that share most first
-_COMMON: Final = 2000  # a token of more records than this is too common to name a near-duplicate
+_COMMON: Final = 1000  # a word of more records than this is too common to name a near-duplicate
 
 
 class ClaimSet:
-    """Records by id and where they lie, with an inverted list of their tokens."""
+    """Records by id and where they lie, with an inverted list of their words. All are numbered as they come."""
 
     def __init__(self) -> None:
-        self._claims: dict[tuple[str, str], Claim] = {}
-        self._with_token: defaultdict[str, set[tuple[str, str]]] = defaultdict(set)
+        self._numbers: dict[tuple[str, str], int] = {}
+        self._claims: dict[int, Claim] = {}
+        self._words: dict[int, tuple[int, ...]] = {}
+        self._vocabulary: dict[str, int] = {}
+        self._with_word: list[array[int]] = []
         self._with_key: defaultdict[str, set[str]] = defaultdict(set)
+        self._saying: dict[int, int] = {}
+        self._next = 0
+        self._last: tuple[str, frozenset[str]] = ("", frozenset())
 
     def __len__(self) -> int:
         return len(self._claims)
 
     def add(self, claim: Claim) -> None:
         """Put a record in, in place of an older form of it."""
-        name = (claim.where, claim.id)
-        self.remove(*name)
-        self._claims[name] = claim
-        for token in _words(claim.title, claim.body):
-            self._with_token[token].add(name)
+        self.remove(claim.where, claim.id)
+        number, self._next = self._next, self._next + 1
+        self._numbers[claim.where, claim.id] = number
+        self._claims[number] = claim
+        held = []
+        for word in self._words_of(claim.title, claim.body):
+            code = self._vocabulary.setdefault(word, len(self._vocabulary))
+            if code == len(self._with_word):
+                self._with_word.append(array("I"))
+            self._with_word[code].append(number)
+            held.append(code)
+        self._words[number] = tuple(held)
+        self._saying[_said(claim)] = number
         if claim.key:
             self._with_key[claim.key].add(claim.id)
 
     def remove(self, where: str, identifier: str) -> None:
-        claim = self._claims.pop((where, identifier), None)
-        if claim is None:
+        """Take a record out. Its number stays in the lists, where it names nothing."""
+        number = self._numbers.pop((where, identifier), None)
+        if number is None:
             return
-        for token in _words(claim.title, claim.body):
-            self._with_token[token].discard((where, identifier))
+        claim = self._claims.pop(number)
+        del self._words[number]
         if claim.key:
             self._with_key[claim.key].discard(identifier)
 
     def candidates(self, memory: Memory) -> Iterator[Claim]:
-        words = sorted(_words(memory.title, memory.body), key=lambda word: (len(self._with_token.get(word, ())), word))
-        prefix = words[: len(words) - ceil(NEAR * len(words)) + 1]
-        shared: Counter[tuple[str, str]] = Counter()
-        for word in prefix:
-            names = self._with_token.get(word, ())
-            if len(names) <= _COMMON:
-                shared.update(names)
-        for name, _ in nlargest(_OFFERED, shared.items(), key=lambda item: (item[1], item[0])):
-            yield self._claims[name]
+        """The records whose words are near; the last word is the gate's."""
+        spoken = self._words_of(memory.title, memory.body)
+        known = sorted(
+            (len(self._with_word[code]), code) for word in spoken if (code := self._vocabulary.get(word)) is not None
+        )
+        # Words that no record has are the rarest of all, and the prefix begins with them.
+        prefix = len(spoken) - least_shared(len(spoken)) + 1 - (len(spoken) - len(known))
+        seen: set[int] = set()
+        for count, code in known[: max(prefix, 0)]:
+            if count > _COMMON:
+                break
+            seen.update(self._with_word[code])
+        mine = {code for _, code in known}
+        hard = None
+        for number in sorted(seen):
+            theirs = self._words.get(number, ())
+            shared = len(mine.intersection(theirs))
+            if measure(shared, len(spoken) - shared, len(theirs) - shared) < NEAR:
+                continue
+            claim = self._claims[number]
+            if hard is None:
+                hard = hard_tokens(f"{memory.title}\n{memory.body}")
+            if hard == hard_tokens(f"{claim.title}\n{claim.body}"):
+                yield claim
+
+    def same(self, memory: Memory) -> Claim | None:
+        """A record that says word for word what `memory` says, as the same kind."""
+        claim = self._claims.get(self._saying.get(_said(memory), -1))
+        return claim if claim is not None and says_the_same(claim, memory) else None
 
     def key_holders(self, key: str) -> Iterable[str]:
         return tuple(self._with_key.get(key, ()))
 
+    def _words_of(self, title: str, body: str) -> frozenset[str]:
+        text = f"{title}\n{body}"
+        if self._last[0] != text:  # a record is looked up, and then added
+            self._last = (text, words(text))
+        return self._last[1]
 
-def _words(title: str, body: str) -> set[str]:
-    return set(tokens(f"{title}\n{body}"))
+
+def says_the_same(claim: Claim, memory: Memory) -> bool:
+    return (claim.title, claim.body, claim.kind) == (memory.title, memory.body, memory.kind)
+
+
+def _said(record: Claim | Memory) -> int:
+    return hash((record.title, record.body, record.kind))
 
 
 def claims_of(memories: Iterable[Memory], where: str) -> ClaimSet:

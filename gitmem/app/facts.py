@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
@@ -22,9 +22,11 @@ from gitmem.store.port import Backend
 from gitmem.store.snapshot import Changed, Snapshot, changed_paths, snapshot
 
 if TYPE_CHECKING:
+    from gitmem.app.batch import Batch
     from gitmem.recall.search_index import SearchIndex
 
 _CANDIDATES: Final = 12  # records that the index offers for one comparison
+_NOTHING: Final[Mapping[str, Memory]] = {}
 _DELTA_LIMIT: Final = 24  # changed records that a write compares by itself before the index has to catch up
 # Operations that bring text in or back: their evidence is looked at again, and so are near-duplicates.
 JUDGES_TEXT: Final = frozenset({"create", "import", "edit", "accept", "lift", "restore"})
@@ -56,13 +58,13 @@ def gather(
     change: Change,
     lookup: Lookup,
     *,
-    batch: Sequence[Memory] = (),
-    alongside: Sequence[Memory] = (),
+    batch: Batch | None = None,
+    alongside: Mapping[str, Memory] = _NOTHING,
     names: tuple[str, ...] = (),
     channel: Channel | None = None,
 ) -> Facts:
     """The facts about one change. `batch`: records that would be written before it in the same commit;
-    `alongside`: all that would be written in it, for links.
+    `alongside`: all that would be written in it by id, for links.
 
     `channel` is by which the change came; this process's own unless an event says otherwise.
     """
@@ -109,10 +111,10 @@ def _as_they_stand(memory: Memory) -> tuple[Resolution, ...]:
     return tuple(Resolution(ref, "verified", "not looked at again", quoted=None, human=True) for ref in memory.evidence)
 
 
-def _neighbours(memory: Memory, lookup: Lookup, batch: Sequence[Memory]) -> Iterator[Neighbour]:
+def _neighbours(memory: Memory, lookup: Lookup, batch: Batch | None) -> Iterator[Neighbour]:
     text = f"{memory.title}\n{memory.body}"
     seen = set()
-    for claim in (*_batch_claims(memory, batch), *lookup.candidates(memory)):
+    for claim in (*(batch.candidates(memory) if batch else ()), *lookup.candidates(memory)):
         if claim.id == memory.id or (claim.id, claim.where) in seen:
             continue
         seen.add((claim.id, claim.where))
@@ -120,11 +122,6 @@ def _neighbours(memory: Memory, lookup: Lookup, batch: Sequence[Memory]) -> Iter
         if near >= NEAR:
             where = claim.where if claim.where in ("main", "inbox", "tombstone") else "batch"
             yield Neighbour(claim.id, claim.kind, claim.title, claim.body, claim.status, where, near)  # type: ignore[arg-type]
-
-
-def _batch_claims(memory: Memory, batch: Sequence[Memory]) -> Iterator[Claim]:
-    if len(batch) <= _DELTA_LIMIT:  # a larger batch brings a lookup that knows it
-        yield from (claim_of(other, "batch") for other in batch)
 
 
 def claim_of(memory: Memory, where: str) -> Claim:
@@ -138,13 +135,15 @@ def tombstone_claim(tombstone: Tombstone) -> Claim:
     )
 
 
-def _key_holder(view: View, memory: Memory, lookup: Lookup, batch: Sequence[Memory]) -> Memory | None:
+def _key_holder(view: View, memory: Memory, lookup: Lookup, batch: Batch | None) -> Memory | None:
     """Another live memory with the same key, project and audience."""
-    later = {other.id: other for other in batch}
-    stored = (view.memory(identifier) for identifier in lookup.key_holders(memory.key or ""))
-    for holder in (*batch, *(later.get(item.id, item) for item in stored if item is not None)):
+    key = memory.key or ""
+    before = batch.with_key(key) if batch else ()
+    stored = ((batch.get(i) if batch else None) or view.memory(i) for i in lookup.key_holders(key))
+    for holder in (*before, *stored):
         if (
-            holder.id != memory.id
+            holder is not None
+            and holder.id != memory.id
             and holder.key == memory.key
             and holder.status in VISIBLE
             and holder.scope.project == memory.scope.project
@@ -154,13 +153,12 @@ def _key_holder(view: View, memory: Memory, lookup: Lookup, batch: Sequence[Memo
     return None
 
 
-def _linked(view: View, change: Change, alongside: Sequence[Memory]) -> Iterator[tuple[str, Memory]]:
+def _linked(view: View, change: Change, alongside: Mapping[str, Memory]) -> Iterator[tuple[str, Memory]]:
     wanted = {link.to for link in change.after.links}
     wanted |= {ref.id for ref in change.after.evidence if isinstance(ref, MemoryRef)}
-    within = {other.id: other for other in alongside}
     for identifier in wanted:
-        if identifier in within:
-            yield identifier, within[identifier]
+        if identifier in alongside:
+            yield identifier, alongside[identifier]
         elif (found := _find(view, identifier)) is not None:
             yield identifier, found
 
@@ -224,7 +222,9 @@ class IndexLookup:
                 if raw is None or (ref == MAIN and path in self._view.quarantined):
                     continue
                 if identifier:
-                    claims.append(claim_of(memory_from_bytes(raw, path=path, trusted=ref == MAIN or self._view.inbox_own), label))
+                    claims.append(
+                        claim_of(memory_from_bytes(raw, path=path, trusted=ref == MAIN or self._view.inbox_own), label)
+                    )
                 elif (tomb := tombstone_from_bytes(raw, path=path, trusted=True)).standing:
                     claims.append(tombstone_claim(tomb))
         return claims, stale

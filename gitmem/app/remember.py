@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from gitmem.app.batch import Batch
 from gitmem.app.belief import believed_view
 from gitmem.app.facts import Lookup, index_lookup, sources
 from gitmem.app.workspace import View, Workspace
@@ -165,11 +166,10 @@ def check_drafts(workspace: Workspace, drafts: Sequence[Draft]) -> list[tuple[st
     view = believed_view(workspace)
     known = index_lookup(view)
     answers: list[tuple[str, Decision]] = []
-    memories: list[Memory] = []
+    before = Batch()
     for draft in drafts:
         (built,) = build(view, [draft], [memory_id(workspace.env.random(8))], None)
         mutation = Mutation(Change("create", built.memory), MAIN, unresolved=built.unresolved)
-        (judged,) = judge(view, [mutation], known, "", batch=memories)
+        (judged,) = judge(view, [mutation], known, "", batch=before)
         answers.append((draft.title, judged.decision))
-        memories.append(built.memory)
     return answers
