@@ -64,7 +64,11 @@ def event_of_path(path: str) -> EventId | None:
     identifier, _, subject = name.partition(".")
     if not is_event_id(identifier) or not (is_memory_id(subject) or subject == "branch"):
         return None
-    return EventId(identifier) if path == event_path(identifier, subject) else None
+    try:
+        expected = event_path(identifier, subject)
+    except (ValueError, OverflowError):  # a time behind the year 9999
+        return None
+    return EventId(identifier) if path == expected else None
 
 
 def tombstone_of_path(path: str) -> str | None:
