@@ -186,7 +186,7 @@ def _proposal(view: View, candidate: Memory) -> Proposal:
             reasons=[Reason("event.missing", "the inbox was written to by something else", "gitmem doctor")],
         )
     event = event_from_bytes(raw, path=names[0])
-    return Proposal(at=event.at, actor=event.actor, event=digest(raw))
+    return Proposal(at=event.at, actor=event.actor, event=digest(raw), op=event.op)
 
 
 def expanded(view: View, evidence: Sequence[str]) -> list[EvidenceRef]:

@@ -24,7 +24,7 @@ from gitmem.model.records import (
 )
 from gitmem.policy.codes import CODES
 from gitmem.policy.gate import decide
-from gitmem.policy.origin import derive_origin
+from gitmem.policy.origin import derive_origin, source_channel
 from gitmem.policy.transitions import check_move
 from gitmem.store.inspection import inspect_tree
 from gitmem.store.objects import parse_commit
@@ -238,7 +238,8 @@ class _Commit:
             self.lookup,
             channel=last.actor.channel,
         )
-        made_by = last.proposed.actor.channel if last.proposed else last.actor.channel
+        said = last.proposed or last
+        made_by = source_channel(said.op, said.actor.channel)
         op = self._op(events, old)
         change_as_judged = Change(op=op, before=self._candidate(events, old, memory), after=memory, reason=last.reason)
         decision = decide(change_as_judged, facts, config)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import contextlib
+from collections.abc import Sequence
 from typing import Final
 
-from gitmem.errors import NotFound, UsageError
-from gitmem.evidence.patch import commit_of_patch, patch_id
+from gitmem.errors import GitmemError, NotFound, UsageError
+from gitmem.evidence.patch import commit_of_patch, patch_id, patch_ids
 from gitmem.evidence.quote import cut, occurs, shown
 from gitmem.evidence.short import is_revision
-from gitmem.evidence.sources import Sources
+from gitmem.evidence.sources import Sources, TooLarge
 from gitmem.model.judgement import Resolution
 from gitmem.model.nouns import CommitRef
 from gitmem.model.records import digest
@@ -22,6 +24,30 @@ _PATCH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 def expand(rest: str, role: Role, sources: Sources) -> CommitRef:
     """Cites the commit by its full id. The quote is its subject line."""
+    commit = _named(rest, sources)
+    return _cited(commit, patch_id(commit, sources), role, sources)
+
+
+def expand_many(names: Sequence[str], sources: Sources) -> dict[str, CommitRef]:
+    """As `expand` for each of `names`, in support, with one look at what all of them change.
+
+    A name that `expand` would refuse is left out.
+    """
+    commits = {}
+    for name in names:
+        try:
+            commits[name] = _named(name, sources)
+        except GitmemError:  # told by `expand` to whoever asks for this one alone
+            continue
+    patches = patch_ids(tuple(commits.values()), sources)
+    found = {}
+    for name, commit in commits.items():
+        with contextlib.suppress(TooLarge):
+            found[name] = _cited(commit, patches.get(commit), "supports", sources)
+    return found
+
+
+def _named(rest: str, sources: Sources) -> str:
     if not is_revision(rest):
         raise UsageError(
             f"{escape(rest)!r} is no name of one commit", hint=f"for example {EXAMPLE}, commit:v1.2 or commit:1a2b3c4"
@@ -32,9 +58,13 @@ def expand(rest: str, role: Role, sources: Sources) -> CommitRef:
             f"there is no commit {escape(rest)!r} here",
             hint="git log --oneline --all lists the commits" if sources.head else "nothing is committed here yet",
         )
+    return commit
+
+
+def _cited(commit: str, patch: str | None, role: Role, sources: Sources) -> CommitRef:
     _, data = sources.read(commit)
     subject = _message(data).lstrip(b"\n").split(b"\n", 1)[0]
-    return CommitRef(commit, digest(data), patch_id(commit, sources), cut(subject), role)
+    return CommitRef(commit, digest(data), patch, cut(subject), role)
 
 
 def resolve(ref: CommitRef, sources: Sources) -> Resolution:

@@ -29,6 +29,11 @@ def patch_id(commit: str, sources: Sources) -> str | None:
     return _patch_ids(sources.backend.location, (commit,)).get(commit)
 
 
+def patch_ids(commits: Sequence[str], sources: Sources) -> Mapping[str, str]:
+    """Commit to patch id, for those that have one."""
+    return _patch_ids(sources.backend.location, tuple(commits)) if commits else {}
+
+
 def commit_of_patch(patch: str, sources: Sources) -> str | None:
     """The newest commit with this patch id among the newest 500 of all branches, local and remote-tracking.
 

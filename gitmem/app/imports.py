@@ -1,0 +1,265 @@
+"""`gitmem import`: notes that a repository already holds, through the gate, in one commit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any, Final, TypeGuard
+
+from gitmem.app.belief import believed_view
+from gitmem.app.claim_set import ClaimSet, says_the_same
+from gitmem.app.facts import Claim, Lookup, claim_of, index_lookup, sources, tombstone_claim
+from gitmem.app.import_sources import Source, chosen_sources, read
+from gitmem.app.remember import build
+from gitmem.app.workspace import View, Workspace
+from gitmem.app.writing import Judged, Mutation, refuses, write
+from gitmem.errors import Refused
+from gitmem.evidence.commit import expand_many
+from gitmem.model.ids import memory_id
+from gitmem.model.judgement import Change, Reason
+from gitmem.model.layout import INBOX, MAIN, TOMBSTONES
+from gitmem.model.nouns import Draft, Memory
+from gitmem.model.records import tombstone_from_bytes
+from gitmem.notes.items import Note, Skipped
+from gitmem.policy.landing import lands
+
+_CHUNK: Final = 500  # notes whose evidence is looked up together
+_MANY: Final = 200  # notes above which the records are compared in memory instead of through the search index
+
+Progress = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True)
+class Left:
+    """A note that the gate refused: where it stands, its title, and why."""
+
+    source: str
+    lines: str
+    title: str
+    reasons: tuple[Reason, ...]
+
+
+@dataclass
+class Imported:
+    """What became of what was read: read = admitted + already + refused + skipped.
+
+    `held` of the admitted wait in the inbox though they were to be let in; `commits` maps each ref that moved.
+    """
+
+    read: int = 0
+    admitted: int = 0
+    held: int = 0
+    already: int = 0
+    refused: list[Left] = field(default_factory=list)
+    skipped: list[Skipped] = field(default_factory=list)
+    commits: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def codes(self) -> Counter[str]:
+        """How many notes each code refused."""
+        return Counter(code for left in self.refused for code in dict.fromkeys(r.code for r in left.reasons))
+
+
+@dataclass
+class Listed:
+    """What one source holds: how many notes of each kind, and how many items that are none."""
+
+    source: str
+    kinds: Counter[str] = field(default_factory=Counter)
+    skipped: int = 0
+
+    @property
+    def notes(self) -> int:
+        return self.kinds.total()
+
+
+def list_sources(workspace: Workspace, paths: Sequence[str]) -> list[Listed]:
+    """What an import of `paths` would read; nothing is judged or written."""
+    listed = []
+    for source in chosen_sources(workspace, paths):
+        row = Listed(source.path)
+        for item in read(workspace, source):
+            if isinstance(item, Note):
+                row.kinds[item.draft.kind] += 1
+            else:
+                row.skipped += 1
+        listed.append(row)
+    return listed
+
+
+def import_notes(
+    workspace: Workspace,
+    paths: Sequence[str],
+    *,
+    accept: bool = False,
+    dry_run: bool = False,
+    reason: str = "",
+    progress: Progress = lambda phase, done, total: None,
+) -> Imported:
+    """Read the notes of `paths` (every known source without any) and propose, or with `accept` admit, them.
+
+    What the gate refuses or the records already say is left out and counted; the rest is one commit.
+    Raises Refused when this channel may not accept.
+    """
+    if accept:
+        _require_person(workspace)
+    chosen = chosen_sources(workspace, paths)
+    run = _Run(workspace, chosen, "active" if accept else "candidate", reason, progress)
+    outcome = write(workspace, run.plan, subject=run.subject, dry_run=dry_run, lookup=run.lookup, sift=run.sift)
+    run.result.commits = outcome.commits
+    return run.result
+
+
+def _require_person(workspace: Workspace) -> None:
+    env = workspace.env
+    config = believed_view(workspace).require_config()
+    if lands(env.channel, config) == "main":
+        return
+    who = "this was not called by a person at a terminal" if env.channel != "terminal" else "policy sends it to review"
+    seen = f" (seen: {env.host})" if env.host else ""
+    hint = "without --accept the notes wait in the inbox, where a person lets them in: gitmem accept"
+    raise Refused(
+        f"import --accept is a person's to do: {who}{seen}; nothing was written",
+        reasons=[Reason("channel.authority", f"the channel {env.channel} may add candidates only", hint)],
+        hint="gitmem import",
+    )
+
+
+class _Run:
+    """One import. `plan` and `sift` take turns: a note is made into a mutation, judged, told of, forgotten."""
+
+    def __init__(
+        self, workspace: Workspace, chosen: Sequence[Source], status: str, reason: str, progress: Progress
+    ) -> None:
+        self._workspace = workspace
+        self._chosen = chosen
+        self._status = status
+        self._reason = reason
+        self._progress = progress
+        self._total = 0
+        self._note: Note | None = None  # the one that is being judged
+        self._known: _Known | None = None
+        self.result = Imported()
+
+    def lookup(self, view: View) -> Lookup:
+        self._total = _counted(self._workspace, self._chosen, self._progress)
+        self._known = _Known(view, self._total)
+        return self._known
+
+    def subject(self, _: Sequence[Mutation]) -> str:
+        if self.result.admitted:
+            self._progress("writing", 0, self.result.admitted)
+        return f"import {self.result.admitted} memories"
+
+    def plan(self, view: View, _: Lookup) -> Iterator[Mutation]:
+        self.result = Imported()
+        items = (item for source in self._chosen for item in read(self._workspace, source))
+        while chunk := list(islice(items, _CHUNK)):
+            yield from self._mutations(view, chunk)
+            self.result.read += len(chunk)
+            self._progress("judging", self.result.read, self._total)
+
+    def _mutations(self, view: View, chunk: Sequence[Note | Skipped]) -> Iterator[Mutation]:
+        assert self._known is not None  # noqa: S101  the lookup is made before the plan
+        notes = []
+        for item in chunk:
+            if isinstance(item, Skipped):
+                self.result.skipped.append(item)
+            else:
+                notes.append(item)
+        drafts = _cited(view, [note.draft for note in notes])
+        identifiers = [memory_id(self._workspace.env.random(8)) for _ in drafts]
+        for note, built in zip(notes, build(view, drafts, identifiers, self._status), strict=True):
+            memory = built.memory
+            if self._known.says(memory):
+                self.result.already += 1
+                continue
+            self._note = note
+            ref = MAIN if memory.status == "active" else INBOX
+            yield Mutation(Change("import", memory, reason=self._reason), ref, unresolved=built.unresolved)
+
+    def sift(self, item: Judged) -> None:
+        memory = item.mutation.change.after
+        assert self._known is not None and self._note is not None  # noqa: S101  the plan has set them
+        if refuses(item):
+            left = Left(self._note.source, self._note.lines, memory.title, item.decision.reasons)
+            self.result.refused.append(left)
+            return
+        self._known.add(memory)
+        self.result.admitted += 1
+        self.result.held += memory.status != self._status
+
+
+def _counted(workspace: Workspace, chosen: Sequence[Source], progress: Progress) -> int:
+    """How many items there are to read."""
+    count = 0
+    for source in chosen:
+        for _ in read(workspace, source):
+            count += 1
+            if count % _CHUNK == 0:
+                progress("reading", count, 0)
+    return count
+
+
+def _cited(view: View, drafts: Sequence[Draft]) -> list[Draft]:
+    """The drafts with their commits in full, looked up together. What cannot be found stays short and is told later."""
+    short = {ref.removeprefix("commit:"): "" for d in drafts for ref in d.evidence if _is_commit(ref)}
+    found = expand_many(list(short), sources(view, view.workspace.env.channel)) if short else {}
+
+    def full(ref: Any) -> Any:
+        return found.get(ref.removeprefix("commit:"), ref) if _is_commit(ref) else ref
+
+    return [replace(draft, evidence=tuple(map(full, draft.evidence))) for draft in drafts]
+
+
+def _is_commit(ref: Any) -> TypeGuard[str]:
+    return isinstance(ref, str) and ref.startswith("commit:")
+
+
+class _Known:
+    """What the records say, and what this run has added to them.
+
+    Many notes against records that are not many more are compared in memory; else the search index is asked.
+    """
+
+    def __init__(self, view: View, notes: int) -> None:
+        self._added = ClaimSet()
+        self._stored: Lookup = index_lookup(view) if notes <= _MANY else _in_memory(view, notes)
+
+    def candidates(self, memory: Memory) -> Iterator[Claim]:
+        yield from self._added.candidates(memory)
+        yield from self._stored.candidates(memory)
+
+    def key_holders(self, key: str) -> Iterator[str]:
+        yield from self._added.key_holders(key)
+        yield from self._stored.key_holders(key)
+
+    def add(self, memory: Memory) -> None:
+        self._added.add(claim_of(memory, "batch"))
+
+    def says(self, memory: Memory) -> bool:
+        """True when a record that was not rejected says word for word the same, in whatever state it is."""
+        if self._added.same(memory):
+            return True
+        if isinstance(self._stored, ClaimSet):
+            same: Iterable[Claim | None] = [self._stored.same(memory)]
+        else:
+            same = (claim for claim in self._stored.candidates(memory) if says_the_same(claim, memory))
+        return any(claim is not None and claim.status != "wrong" for claim in same)
+
+
+def _in_memory(view: View, notes: int) -> Lookup:
+    stored = len(view.main.memory_ids()) + len(view.inbox.memory_ids())
+    if stored > 10 * notes:
+        return index_lookup(view)
+    made = ClaimSet()
+    for ref, where in ((MAIN, "main"), (INBOX, "inbox")):
+        for memory in view.memories(ref):
+            made.add(claim_of(memory, where))
+    for path, raw in view.main.read_all(TOMBSTONES):
+        tomb = tombstone_from_bytes(raw, path=path, trusted=True)
+        if tomb.standing and path not in view.quarantined:
+            made.add(tombstone_claim(tomb))
+    return made
