@@ -10,16 +10,17 @@ import re
 from typing import Final, Literal, NamedTuple
 
 from gitmem.evidence.quote import cut
+from gitmem.model.pattern import pattern, pattern_of_bytes
 
 Outcome = Literal["passed", "failed", "skipped"]
 _DEPTH_LIMIT: Final = 64
 _CASE_LIMIT: Final = 200_000
-_TAG = re.compile(rb"""<[^<>"']*(?:"[^"]*"[^<>"']*|'[^']*'[^<>"']*)*>""")
-_MESSAGE = re.compile(rb"""\smessage\s*=\s*(?:"([^"]*)"|'([^']*)')""")
-_MESSAGE_END = re.compile(rb"&#(?:10|x0*[aA]);|[\r\n]")
-_POINT = re.compile(r"(?P<indent> *)(?P<not>not )?ok\b(?: +(?P<number>[0-9]{1,9}))?(?: +-)? *(?P<rest>.*)")
-_DIRECTIVE = re.compile(r"(?:^|(?<=\s))#\s*(?:skip|todo)", re.IGNORECASE)
-_TAP_SIGN = re.compile(rb"^(?:TAP version 1[34]|1\.\.[0-9]+|(?:not )?ok\b)", re.MULTILINE)
+_TAG = pattern_of_bytes(rb"""<[^<>"']*(?:"[^"]*"[^<>"']*|'[^']*'[^<>"']*)*>""")
+_MESSAGE = pattern_of_bytes(rb"""\smessage\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_MESSAGE_END = pattern_of_bytes(rb"&#(?:10|x0*[aA]);|[\r\n]")
+_POINT = pattern(r"(?P<indent> *)(?P<not>not )?ok\b(?: +(?P<number>[0-9]{1,9}))?(?: +-)? *(?P<rest>.*)")
+_DIRECTIVE = pattern(r"(?:^|(?<=\s))#\s*(?:skip|todo)", re.IGNORECASE)
+_TAP_SIGN = pattern_of_bytes(rb"^(?:TAP version 1[34]|1\.\.[0-9]+|(?:not )?ok\b)", re.MULTILINE)
 
 
 class Unreadable(ValueError):

@@ -9,12 +9,13 @@ import re
 from typing import Final, NamedTuple, cast
 
 from gitmem.errors import UsageError
+from gitmem.model.pattern import pattern
 from gitmem.model.vocabulary import ROLES, Role
 
 _MAX_SPLITS: Final = 16  # how many `@` or `#` of one short form are tried as the separator
-_LINES = re.compile(r"(?P<path>.+):(?P<lines>[0-9]{1,9}(?:-[0-9]{1,9})?)", re.DOTALL)
-_LIKE_LINES = re.compile(r":[Ll]?[0-9][0-9Ll,.:+-]*$")
-_WORD = re.compile(r"[A-Za-z_]+")
+_LINES = pattern(r"(?P<path>.+):(?P<lines>[0-9]{1,9}(?:-[0-9]{1,9})?)", re.DOTALL)
+_LIKE_LINES = pattern(r":[Ll]?[0-9][0-9Ll,.:+-]*$")
+_WORD = pattern(r"[A-Za-z_]+")
 REVISION_LIMIT: Final = 250  # characters
 
 

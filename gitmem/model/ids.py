@@ -6,6 +6,7 @@ import re
 from typing import NewType
 
 from gitmem.errors import UsageError
+from gitmem.model.pattern import pattern
 
 MemoryId = NewType("MemoryId", str)
 EventId = NewType("EventId", str)
@@ -15,10 +16,10 @@ MEMORY_ID_LENGTH = 12
 EVENT_ID_LENGTH = 26
 PREFIX_MINIMUM = 4
 
-_MEMORY_ID = re.compile(f"[{ALPHABET}]{{{MEMORY_ID_LENGTH}}}")
-_EVENT_ID = re.compile(f"[0-7][{ALPHABET}]{{{EVENT_ID_LENGTH - 1}}}")
-_PROJECT = re.compile(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
-_DIGEST = re.compile(r"[0-9a-f]{64}")
+_MEMORY_ID = pattern(f"[{ALPHABET}]{{{MEMORY_ID_LENGTH}}}")
+_EVENT_ID = pattern(f"[0-7][{ALPHABET}]{{{EVENT_ID_LENGTH - 1}}}")
+_PROJECT = pattern(r"[a-z0-9](?:[a-z0-9._-]{0,62}[a-z0-9])?")
+_DIGEST = pattern(r"[0-9a-f]{64}")
 
 
 def _base32(number: int, length: int) -> str:

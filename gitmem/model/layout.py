@@ -5,11 +5,11 @@ Names on the branch are generated, never made from text that somebody wrote.
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timezone
 from typing import Final
 
 from gitmem.model.ids import EventId, MemoryId, event_milliseconds, is_digest, is_event_id, is_memory_id
+from gitmem.model.pattern import pattern
 
 MAIN: Final = "refs/heads/gitmem/main"
 INBOX: Final = "refs/gitmem/inbox"
@@ -26,7 +26,7 @@ TOMBSTONES: Final = "tombstones"
 EVENTS: Final = "events"
 
 MAX_DEPTH: Final = 5
-_NAME = re.compile(r"[a-z0-9._-]{1,100}")
+_NAME = pattern(r"[a-z0-9._-]{1,100}")
 
 # Where `schemas/memory.schema.json` lies as seen from a memory file.
 SCHEMA_COMMENT: Final = "# yaml-language-server: $schema=../../../schemas/memory.schema.json"

@@ -5,10 +5,11 @@ A date alone means 00:00 UTC of that day; a time without zone means UTC.
 
 from __future__ import annotations
 
-import re
 from datetime import datetime, timezone
 
-_SHAPE = re.compile(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
+from gitmem.model.pattern import pattern
+
+_SHAPE = pattern(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
 
 
 def parse_instant(text: str) -> datetime:
@@ -17,13 +18,15 @@ def parse_instant(text: str) -> datetime:
         raise ValueError(f"{text!r} is not a date like 2026-03-02 or a time like 2026-03-02T10:00:00Z")
     try:
         moment = datetime.fromisoformat(text)
-    except ValueError as error:
+        return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)
+    except (ValueError, OverflowError) as error:
         raise ValueError(f"{text!r} is not a date: {error}") from None
-    return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)
 
 
 def format_instant(moment: datetime) -> str:
-    """`2026-03-02T10:00:00Z`; microseconds only when there are some."""
+    """`2026-03-02T10:00:00Z`; microseconds only when there are some. Raises ValueError for a time without a zone."""
+    if moment.tzinfo is None:
+        raise ValueError("an instant has a zone")
     return moment.astimezone(timezone.utc).isoformat().replace("+00:00", "Z")
 
 

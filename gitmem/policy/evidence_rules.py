@@ -9,14 +9,15 @@ from typing import Final
 from gitmem.model.ids import is_digest
 from gitmem.model.judgement import Change, Facts, Reason, Resolution, Viewer
 from gitmem.model.nouns import Config, EvidenceRef, FileRef, HumanRef, MemoryRef, TestRef, TranscriptRef
+from gitmem.model.pattern import pattern
 from gitmem.model.vocabulary import AUDIENCES, ROLES
 from gitmem.policy.codes import reason
 from gitmem.policy.shape_rules import is_relative_path
 from gitmem.policy.texts import claims
 from gitmem.policy.visibility import visible
 
-_LINES: Final = re.compile(r"[1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})?", re.ASCII)
-_OBJECT: Final = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
+_LINES: Final = pattern(r"[1-9][0-9]{0,8}(?:-[1-9][0-9]{0,8})?", re.ASCII)
+_OBJECT: Final = pattern(r"[0-9a-f]{40}(?:[0-9a-f]{24})?", re.ASCII)
 _QUOTE_LETTERS: Final = 3  # letters and digits below which a quote means nothing
 _CITE: Final = "cite it again: --evidence file:src/pool.py:40-58"
 

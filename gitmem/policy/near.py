@@ -11,6 +11,7 @@ from math import ceil
 from typing import Final
 
 from gitmem.model.claims import normalise_claim
+from gitmem.model.pattern import pattern
 
 
 def _set(words: str) -> frozenset[str]:
@@ -51,14 +52,14 @@ _NUMBER_WORDS: Final = {
     }.items()
     for word in words.split()
 }  # fmt: skip
-_NUMBER: Final = re.compile(r"(?:(?<=\s)-|^-)?[0-9]+(?:[.,][0-9]+)*")
-_WORD: Final = re.compile(r"[^\W\d_]+(?:'[^\W\d_]+)?")
+_NUMBER: Final = pattern(r"(?:(?<=\s)-|^-)?[0-9]+(?:[.,][0-9]+)*")
+_WORD: Final = pattern(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 # What a choice decides against: "tabs, not spaces", "uv instead of pip".
-_AGAINST: Final = re.compile(
+_AGAINST: Final = pattern(
     r"(?:,? not|,? no| instead of| rather than|,? never| over| en vez de| en lugar de) (?:an? |the |el |la |los |las )?"
     r"([^\W_][\w.+-]*)"
 )
-_AUXILIARY: Final = re.compile(
+_AUXILIARY: Final = pattern(
     r"(?:^|[\s.;:,])(?:do|does|did|is|are|was|were|be|must|should|shall|will|would|can|could|may|might|has|have|had|it"
     r"|this|that|we|and|but|or|se|es|ya|y|pero|que)$"
 )

@@ -7,6 +7,8 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Final
 
+from gitmem.model.pattern import pattern
+
 
 def _set(words: str) -> frozenset[str]:
     return frozenset(words.split())
@@ -19,22 +21,22 @@ _WORDS: Final = _set(
     "yourpassword mypassword yoursecret contraseña clave hunter2"
 )
 _ORDINARY: Final = _set("the your a is are must be for enter of to not in and or with at least this that old new")
-_MARKS: Final = re.compile(
+_MARKS: Final = pattern(
     r"example|placeholder|redacted|changeme|change[-_]me|dummy|your[-_ ]|[-_]here\b|insert[-_ ]|replace[-_ ]|\.\.\.|…|"
     r"x{4}|\*{3}|•{3}|#{4}|-{4}",
     re.IGNORECASE,
 )
-_SAMPLE: Final = re.compile(r"EXAMPLE|example|1234567890|abcdefgh|ABCDEFGH|\.\.\.|(.)\1{7}")
-_VARIABLE: Final = re.compile(r"[$%<{(\[]|\*\*|@\{|#\{|env[.:\[(]|os\.|process\.|secrets\.|vault:|op://|ssm:|arn:")
-_DOTTED: Final = re.compile(r"(?:self|this|[A-Za-z_]\w*)(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+")
-_NAMED: Final = re.compile(r"[A-Za-z]+\d{0,4}(?:[_.:/-][A-Za-z]*\d{0,4})*")
-_VERSION: Final = re.compile(r"[A-Za-z]*[-=~^>]*v?\d+(?:\.\d+)+\w{0,4}")
-_HASHED: Final = re.compile(r"(?i)(?:sha\d{1,3}|md5|h1|blake\w{1,3})[-:]|\$(?:2[aby]|argon2\w*|5|6)\$")
-_UUID: Final = re.compile(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
+_SAMPLE: Final = pattern(r"EXAMPLE|example|1234567890|abcdefgh|ABCDEFGH|\.\.\.|(.)\1{7}")
+_VARIABLE: Final = pattern(r"[$%<{(\[]|\*\*|@\{|#\{|env[.:\[(]|os\.|process\.|secrets\.|vault:|op://|ssm:|arn:")
+_DOTTED: Final = pattern(r"(?:self|this|[A-Za-z_]\w*)(?:(?:\.|->|::|\?\.)[A-Za-z_]\w*)+")
+_NAMED: Final = pattern(r"[A-Za-z]+\d{0,4}(?:[_.:/-][A-Za-z]*\d{0,4})*")
+_VERSION: Final = pattern(r"[A-Za-z]*[-=~^>]*v?\d+(?:\.\d+)+\w{0,4}")
+_HASHED: Final = pattern(r"(?i)(?:sha\d{1,3}|md5|h1|blake\w{1,3})[-:]|\$(?:2[aby]|argon2\w*|5|6)\$")
+_UUID: Final = pattern(r"(?i)[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}")
 _SPECIAL: Final = frozenset("!@#$%^&*?+=~")
-_SAID: Final = re.compile(r"(?i)(?::|=|\b(?:is|was|use|es|era|est|ist|lautet|to))\s{0,3}[\"'`]?$")
+_SAID: Final = pattern(r"(?i)(?::|=|\b(?:is|was|use|es|era|est|ist|lautet|to))\s{0,3}[\"'`]?$")
 # Names with a digit that stand beside the word password in ordinary prose.
-_PRODUCTS: Final = re.compile(
+_PRODUCTS: Final = pattern(
     r"(?i)1password|argon2\w*|bcrypt\w*|scrypt\w*|pbkdf2\w*|sha-?\d+\w*|md5|oauth2?\w*|base64\w*|base32|utf-?\d+|"
     r"python\w*|http/?\d?|ipv[46]|x509|s3|k8s|ec2|web3|log4j\d?|junit\d|es\d+|rfc ?\d+|adr-?\d+|totp\w*|[a-z]+sql\d+"
 )

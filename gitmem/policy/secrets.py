@@ -11,15 +11,16 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
+from gitmem.model.pattern import pattern
 from gitmem.model.text import is_forbidden
 from gitmem.policy.patterns import compiled, readable
 from gitmem.policy.secret_checks import CHECKS
 from gitmem.policy.secret_rules import RULES, Rule
 
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
-_PERCENT: Final = re.compile(r"%([0-9A-Fa-f]{2})")
+_PERCENT: Final = pattern(r"%([0-9A-Fa-f]{2})")
 # Terminal colours, also as JSON writes them; a line broken by a backslash; the escapes of JSON.
-_ESCAPED: Final = re.compile(
+_ESCAPED: Final = pattern(
     r"(?:\x1b|\\u001[bB]|\\x1[bB]|\\e|\\033)\[[0-9;?]{0,20}[A-Za-z]|\\\r?\n\s*|\\u([0-9A-Fa-f]{4})|\\([\"'`/\\bfnrt])"
 )
 _DEPTH: Final = 3  # times that JSON is written inside JSON: a tool result in a message in a transcript

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import re
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from gitmem.errors import Ambiguous, CorruptRecord, GitmemError, NotFound, UnsupportedRepository
+from gitmem.model.pattern import pattern
 from gitmem.model.text import one_line
 from gitmem.store import program
 from gitmem.store.loose import damaged, loose_path
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from gitmem.store.repository import Location
 
 
-_SHORT = re.compile(r"[0-9a-fA-F]{4,64}")
+_SHORT = pattern(r"[0-9a-fA-F]{4,64}")
 
 
 class CatFile:

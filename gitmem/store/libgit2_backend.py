@@ -11,7 +11,6 @@ Traps that this file is built around (libgit2 1.9):
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
 from typing import Any
@@ -20,6 +19,7 @@ import pygit2
 from pygit2.enums import Option
 
 from gitmem.errors import CorruptRecord, GitmemError, Locked, RefMoved
+from gitmem.model.pattern import pattern
 from gitmem.model.text import one_line
 from gitmem.store.git_backend import GitBackend, settle_refs
 from gitmem.store.lock import past_locks
@@ -29,7 +29,7 @@ from gitmem.store.port import RefMove
 from gitmem.store.refs import in_the_way, list_refs, read_ref
 from gitmem.store.repository import Location
 
-_LOCKED = re.compile(r"failed to (?:lock|create locked) file '([^']+)'")
+_LOCKED = pattern(r"failed to (?:lock|create locked) file '([^']+)'")
 _BULK_READ = 256  # objects; above it git reads packs in their own order, which libgit2 does not
 
 

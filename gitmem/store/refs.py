@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from gitmem.errors import GitmemError, Locked, NotFound, RefMoved, UnsupportedRepository
+from gitmem.model.pattern import pattern
 from gitmem.model.text import one_line
 from gitmem.store.objects import is_object_id
 from gitmem.store.port import RefMove
@@ -15,9 +15,9 @@ if TYPE_CHECKING:
     from gitmem.store.program import Completed
     from gitmem.store.repository import Location
 
-_LOCK = re.compile(r"Unable to create '([^']+\.lock)'")
-_MOVED = re.compile(r"but expected|reference already exists|unable to resolve reference|reference is missing")
-_IN_THE_WAY = re.compile(r"'(refs/[^']+)' exists; cannot create '(refs/[^']+)'|cannot process '(refs/[^']+)'")
+_LOCK = pattern(r"Unable to create '([^']+\.lock)'")
+_MOVED = pattern(r"but expected|reference already exists|unable to resolve reference|reference is missing")
+_IN_THE_WAY = pattern(r"'(refs/[^']+)' exists; cannot create '(refs/[^']+)'|cannot process '(refs/[^']+)'")
 
 
 def read_ref(location: Location, name: str) -> str | None:
@@ -34,7 +34,7 @@ def read_ref(location: Location, name: str) -> str | None:
 
 
 def list_refs(location: Location, prefix: str) -> list[tuple[str, str]]:
-    return _listed(location, prefix.rstrip("/"))
+    return _listed(location, prefix)  # for git too, a slash at the end means below it and not the ref itself
 
 
 def _packed_ref(location: Location, name: str) -> str | None:

@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from gitmem.errors import NotARepository, UnsupportedRepository
+from gitmem.model.pattern import pattern
 from gitmem.model.text import one_line
 from gitmem.store import program
 from gitmem.store.port import Backend
 
-_SECTION = re.compile(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
-_KEY = re.compile(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$")
+_SECTION = pattern(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
+_KEY = pattern(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$")
 _CEILING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
 _TIP = "HEAD^0"  # inside a git dir a mere HEAD that is unborn would be taken for the file of that name
+_EXTENSIONS = {"refstorage": "refStorage", "relativeworktrees": "relativeWorktrees"}  # as the manual spells them
 _TRUE = ("true", "yes", "on", "1", "")
 _SHARED = {"group": 0o660, "true": 0o660, "yes": 0o660, "1": 0o660, "all": 0o664, "world": 0o664, "everybody": 0o664}
 
@@ -155,10 +157,13 @@ def _refusal(done: program.Completed, start: Path) -> NotARepository | Unsupport
         )
     extension = re.search(r"unknown repository extensions? found:\s*(.*)", done.err, re.DOTALL)
     if extension:
-        names = ", ".join(extension[1].split())
+        found = {name.lower() for name in extension[1].split()}
+        if "compatobjectformat" in found:
+            return _compat_objects(start)
+        names = ", ".join(_EXTENSIONS.get(name, name) for name in sorted(found))
         return UnsupportedRepository(
             f"this git cannot read the repository at {start}: it uses the extension {names}",
-            hint="install a newer git" + (" (reftable needs 2.45)" if "refstorage" in names.lower() else ""),
+            hint="install a newer git" + (" (reftable needs 2.45)" if "refstorage" in found else ""),
         )
     said = one_line(done.err, 300)
     if "not a git repository" in said or "invalid gitfile" in said:
@@ -169,10 +174,15 @@ def _refusal(done: program.Completed, start: Path) -> NotARepository | Unsupport
 
 def _refuse_extensions(config: Mapping[str, str], common_dir: Path) -> None:
     if "extensions.compatobjectformat" in config:
-        raise UnsupportedRepository(
-            f"the repository at {common_dir} uses the extension compatObjectFormat, which gitmem cannot write to",
-            hint="git config --unset extensions.compatObjectFormat, or use another clone",
-        )
+        raise _compat_objects(common_dir)
+
+
+def _compat_objects(where: Path) -> UnsupportedRepository:
+    return UnsupportedRepository(
+        f"the repository at {where} uses the extension compatObjectFormat, which gitmem cannot write to",
+        hint=f"use another clone, or switch it off: git config --file {shlex.quote(str(where))}/.git/config"
+        " --unset extensions.compatObjectFormat",
+    )
 
 
 def _refuse_home(location: Location, start: Path, named: bool, environ: Mapping[str, str]) -> None:
