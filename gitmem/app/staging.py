@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Literal
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from gitmem.app.writing import Judged
 
 
-@dataclass
 class _Open:
-    base: Snapshot
-    transaction: Transaction
-    chain: Chain
-    events: int = 0
+    def __init__(self, base: Snapshot, transaction: Transaction, chain: Chain) -> None:
+        self.base = base
+        self.transaction = transaction
+        self.chain = chain
+        self.events = 0
 
 
 class Staging:

@@ -5,6 +5,8 @@ Only the module of the verb that was asked for is imported (docs/performance.md,
 
 from __future__ import annotations
 
+import gc
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -60,6 +62,8 @@ VERBS: Final[dict[str, Verb]] = {
     "hook-impl": Verb("hooks", "what the git hooks call", "", hidden=True),
 }
 
+_FEW_COLLECTIONS: Final = 100_000  # containers made before Python looks for cycles; its own number is 700
+
 GLOBAL_HELP: Final = """\
 Everywhere:
   -C, --repo PATH   act on the repository at PATH
@@ -70,8 +74,21 @@ Everywhere:
 
 
 def main() -> None:
-    """The entry point of `gitmem` and `git-mem`."""
-    sys.exit(run(sys.argv[1:], observe))
+    """The entry point of `gitmem` and `git-mem`. Does not return.
+
+    One command is short: memory that a collection of cycles would find goes back with the process, and so does the
+    interpreter, whose orderly end takes as long as a write.
+    """
+    gc.set_threshold(_FEW_COLLECTIONS)
+    code = run(sys.argv[1:], observe)
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = _quiet_pipe()
+    except OSError:
+        sys.exit(code)  # Python says why what was written is lost, and exits with 120
+    os._exit(code)
 
 
 def run(arguments: Sequence[str], observed: Callable[[str | None], Env]) -> int:
@@ -220,8 +237,6 @@ def _nearest(word: str) -> str:
 
 def _quiet_pipe() -> int:
     """The reader of our output went away: that is no error of ours, and Python must not complain at exit."""
-    import os
-
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
 
