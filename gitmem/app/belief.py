@@ -8,15 +8,19 @@ and the last believed commit goes on being read. The pin lies outside the histor
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from dataclasses import field, replace
+from typing import TYPE_CHECKING, Any
 
 from gitmem.app import state
 from gitmem.app.workspace import View, Workspace, raw_view
-from gitmem.errors import Refused
+from gitmem.errors import CorruptRecord, NotFound, Refused
+from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Reason
 from gitmem.model.layout import INBOX, MAIN
 from gitmem.store.worktrees import checked_out_at
+
+if TYPE_CHECKING:
+    from gitmem.app.verify_fault import Fault
 
 _STATE = "belief"
 
@@ -43,23 +47,21 @@ def believe(workspace: Workspace) -> Belief:
     tip = workspace.backend.ref(MAIN)
     if tip == known.commit:
         return replace(known, tip=tip, rejected=())
+    backend = workspace.backend
+    if known.commit is not None and backend.resolve(known.commit) is None:
+        lost = f"{known.commit[:12]}, which was believed, is no longer in the repository: gitmem/main was rewritten"
+        return replace(_rejecting(workspace, known, tip, lost), commit=None)
     if tip is None:
-        return _rejecting(known, tip, "the branch gitmem/main is gone; what was believed is still read")
+        return _rejecting(workspace, known, tip, "the branch gitmem/main is gone; what was believed is still read")
     if known.tip == tip and known.rejected:
         return known
-    backend = workspace.backend
-    if known.commit is not None:
-        if backend.resolve(known.commit) is None:
-            return _enter(workspace, Belief(None, tip), tip)
-        if not backend.is_ancestor(known.commit, tip):
-            belief = _rejecting(
-                known,
-                tip,
-                f"{tip[:12]} does not descend from {known.commit[:12]}: gitmem/main was rewound or rewritten",
-            )
-            _save(workspace, belief)
-            return belief
-    return _enter(workspace, known, tip)
+    if known.commit is not None and not backend.is_ancestor(known.commit, tip):
+        why = f"{tip[:12]} does not descend from {known.commit[:12]}: gitmem/main was rewound or rewritten"
+        return _rejecting(workspace, known, tip, why)
+    try:
+        return _enter(workspace, known, tip)
+    except (CorruptRecord, NotFound) as error:
+        return _rejecting(workspace, known, tip, error.message)
 
 
 def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
@@ -69,24 +71,25 @@ def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
     report = verify_range(workspace, known.commit, tip)
     whole = tuple(f"{fault.path or fault.commit[:12]}: {fault.message}" for fault in only(report.faults, "tip"))
     if whole:
-        belief = replace(known, tip=tip, rejected=whole)
-        _save(workspace, belief)
-        return belief
+        return _rejecting(workspace, known, tip, *whole)
+    failed = {(path, known.blobs[path]): reasons for path, reasons in known.quarantined.items() if path in known.blobs}
+    for fault in only(report.faults, "record"):
+        if fault.blob is not None:
+            failed[fault.path, fault.blob] = (*failed.get((fault.path, fault.blob), ()), _said(fault))
     at_tip = raw_view(workspace, tip).main
     quarantined: dict[str, tuple[str, ...]] = {}
     blobs: dict[str, str] = {}
-    failed: dict[str, tuple[str, ...]] = dict(known.quarantined)
-    for fault in only(report.faults, "record"):
-        failed[fault.path] = (*failed.get(fault.path, ()), f"{fault.code}: {fault.message}")
-    good = {fault.path for fault in report.faults}
-    for path, reasons in failed.items():
+    for (path, blob), reasons in failed.items():
         entry = at_tip.entry(path)
-        # A later good version of the file ends its quarantine.
-        if entry is not None and (path in good or known.blobs.get(path) == entry.oid):
-            quarantined[path], blobs[path] = reasons, entry.oid
+        if entry is not None and entry.oid == blob:  # a later good version of the file ends its quarantine
+            quarantined[path], blobs[path] = reasons, blob
     belief = Belief(tip, tip, quarantined, blobs, inbox=known.inbox)
     _save(workspace, belief)
     return belief
+
+
+def _said(fault: Fault) -> str:
+    return f"{fault.code}: {fault.message}"
 
 
 def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
@@ -131,8 +134,10 @@ def forget(workspace: Workspace) -> None:
     state.save(workspace.location.private, _STATE, {})
 
 
-def _rejecting(known: Belief, tip: str | None, why: str) -> Belief:
-    return replace(known, tip=tip, rejected=(why,))
+def _rejecting(workspace: Workspace, known: Belief, tip: str | None, *why: str) -> Belief:
+    belief = replace(known, tip=tip, rejected=why)
+    _save(workspace, belief)
+    return belief
 
 
 def _load(workspace: Workspace) -> Belief:

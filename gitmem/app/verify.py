@@ -7,17 +7,16 @@ every other door. Nothing is checked out; nothing of the content is executed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
-from gitmem.app.claim_set import ClaimSet, claims_of
-from gitmem.app.facts import Claim, Lookup, tombstone_claim
-from gitmem.app.verify_commit import Fault, check_commit
-from gitmem.app.workspace import Workspace, raw_view
-from gitmem.errors import NotFound, UsageError
-from gitmem.model.layout import MAIN, TOMBSTONES
-from gitmem.model.nouns import Memory
-from gitmem.model.records import tombstone_from_bytes
+from gitmem.app.verify_commit import check_commit
+from gitmem.app.verify_fault import Checked, Fault
+from gitmem.app.verify_lookup import RangeLookup
+from gitmem.app.workspace import Workspace
+from gitmem.errors import CorruptRecord, NotFound, UsageError
+from gitmem.model.layout import MAIN
+from gitmem.store.remembering import Remembering
 from gitmem.store.transaction import root_commit_id
 
 SHOWN: Final = 200  # faults printed in a Markdown report
@@ -83,83 +82,39 @@ def verify(
 
 
 def verify_range(workspace: Workspace, base: str | None, head: str, *, progress: Progress | None = None) -> Report:
-    """Judge every commit that `head` adds to `base`, oldest first."""
-    backend = workspace.backend
+    """Judge every commit that `head` adds to `base`, oldest first; none that follows one which cannot be read."""
+    backend = Remembering(workspace.backend)
+    workspace = replace(workspace, backend=backend)
     commits = backend.log(head, base=base)[::-1]
     lookup = RangeLookup(workspace, base)
     faults: list[Fault] = []
     notes: list[Fault] = []
     records = 0
     for number, commit in enumerate(commits, 1):
-        checked = check_commit(workspace, commit, lookup)
+        checked = _checked(workspace, commit, lookup)
         faults += checked.faults
         notes += checked.notes
         records += checked.records
         if progress is not None:
             progress(number, len(commits))
-    if base is None and root_commit_id(backend) not in commits:
-        faults.append(Fault("history.root", "the branch does not begin at the root of every gitmem branch", head))
+        if not checked.readable:
+            if number < len(commits):
+                said = f"the {len(commits) - number} commits after it were not looked at"
+                notes.append(Fault("history.unjudged", said, commit))
+            break
+    else:
+        if base is None and root_commit_id(backend) not in commits:
+            faults.append(Fault("history.root", "the branch does not begin at the root of every gitmem branch", head))
     return Report(base, head, len(commits), records, tuple(faults), tuple(notes))
 
 
-class RangeLookup:
-    """Near-duplicates and key holders at the commit being judged: the records of the base, and what came since.
-
-    The base is looked up in the search index when that has seen all of it; otherwise its records are read once.
-    """
-
-    def __init__(self, workspace: Workspace, base: str | None) -> None:
-        self._workspace = workspace
-        self._base = base
-        self._below: Lookup | None = None
-        self._recent = ClaimSet()
-        self._touched: set[tuple[str, str]] = set()
-
-    def replace(self, where: str, identifier: str, claim: Claim | None) -> None:
-        """From here on the record reads like this; None takes it away."""
-        self._touched.add((where, identifier))
-        if claim is None:
-            self._recent.remove(where, identifier)
-        else:
-            self._recent.add(claim)
-
-    def candidates(self, memory: Memory) -> Iterator[Claim]:
-        yield from self._recent.candidates(memory)
-        for claim in self._under().candidates(memory):
-            if (claim.where, claim.id) not in self._touched:
-                yield claim
-
-    def key_holders(self, key: str) -> Iterator[str]:
-        yield from self._recent.key_holders(key)
-        yield from self._under().key_holders(key)
-
-    def _under(self) -> Lookup:
-        if self._below is None:
-            self._below = self._indexed() or self._read()
-        return self._below
-
-    def _indexed(self) -> Lookup | None:
-        from gitmem.app.catch_up import opened_index
-        from gitmem.app.facts import IndexOnly
-
-        if self._base is None:
-            return None
-        index = opened_index(self._workspace)
-        seen = index.tips.get("main")
-        if seen is None or not self._workspace.backend.is_ancestor(self._base, seen):
-            return None
-        return IndexOnly(raw_view(self._workspace, self._base), index)
-
-    def _read(self) -> Lookup:
-        if self._base is None:
-            return ClaimSet()
-        view = raw_view(self._workspace, self._base)
-        made = claims_of(view.memories(), "main")
-        for path, raw in view.main.read_all(TOMBSTONES):
-            tomb = tombstone_from_bytes(raw, path=path, trusted=True)
-            if tomb.standing:
-                made.add(tombstone_claim(tomb))
-        return made
+def _checked(workspace: Workspace, commit: str, lookup: RangeLookup) -> Checked:
+    try:
+        return check_commit(workspace, commit, lookup)
+    except (CorruptRecord, NotFound) as error:
+        checked = Checked(commit, readable=False)
+        checked.tip("object.damaged", error.message)
+        return checked
 
 
 def markdown(report: Report) -> str:

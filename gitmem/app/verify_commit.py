@@ -3,69 +3,35 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final, Literal
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Final
 
-from gitmem.app.facts import claim_of, gather, tombstone_claim
-from gitmem.app.workspace import View, Workspace, raw_view
-from gitmem.errors import CorruptRecord
+from gitmem.app import verify_files, verify_merge
+from gitmem.app.facts import claim_of
+from gitmem.app.verify_fault import Checked
+from gitmem.app.verify_record import Ground, Record, in_order, judge
+from gitmem.app.verify_view import JudgedView, judged_view
+from gitmem.app.workspace import Workspace
+from gitmem.errors import CorruptRecord, NotFound
 from gitmem.model import layout
-from gitmem.model.claims import claim_digest
-from gitmem.model.judgement import Change
-from gitmem.model.nouns import Config, Event, Memory, Tombstone
-from gitmem.model.records import (
-    config_from_bytes,
-    digest,
-    event_from_bytes,
-    memory_bytes,
-    memory_from_bytes,
-    tombstone_from_bytes,
-)
-from gitmem.policy.codes import CODES
-from gitmem.policy.gate import decide
-from gitmem.policy.origin import derive_origin, source_channel
-from gitmem.policy.transitions import check_move
+from gitmem.model.ids import event_milliseconds
+from gitmem.model.nouns import Event, Memory, Previous
+from gitmem.model.records import digest, event_from_bytes, memory_bytes, memory_from_bytes, texts
+from gitmem.model.text import forbidden
+from gitmem.model.times import parse_instant
+from gitmem.model.vocabulary import FILE_LIMIT, REASON_LIMIT
+from gitmem.policy.secrets import find_secrets
 from gitmem.store.inspection import inspect_tree
-from gitmem.store.objects import parse_commit
-from gitmem.store.snapshot import Changed, changed_paths
+from gitmem.store.objects import Entry, parse_commit
+from gitmem.store.remembering import Remembering
+from gitmem.store.snapshot import Changed
 from gitmem.store.transaction import root_commit_id
 
 if TYPE_CHECKING:
-    from gitmem.app.verify import RangeLookup
+    from gitmem.app.verify_lookup import RangeLookup
 
-# Which operations an event may carry for a memory that goes from nothing or from a state to another.
-_CREATES: Final = ("create", "import", "accept")
-
-
-@dataclass(frozen=True)
-class Fault:
-    """One thing wrong. `reach`: "record" leaves the rest of the branch believable, "tip" does not."""
-
-    code: str
-    message: str
-    commit: str
-    path: str = ""
-    reach: Literal["record", "tip"] = "tip"
-
-    def data(self) -> dict[str, Any]:
-        return {"code": self.code, "message": self.message, "commit": self.commit, "path": self.path}
-
-
-@dataclass
-class Checked:
-    """What checking one commit gave."""
-
-    commit: str
-    faults: list[Fault] = field(default_factory=list)
-    notes: list[Fault] = field(default_factory=list)
-    records: int = 0
-
-    def fault(self, code: str, message: str, path: str = "", *, record: bool = False) -> None:
-        self.faults.append(Fault(code, message, self.commit, path, "record" if record else "tip"))
-
-    def note(self, code: str, message: str, path: str = "") -> None:
-        self.notes.append(Fault(code, message, self.commit, path, "record"))
+_AHEAD: Final = 2000  # records whose files are read at once
+_ASIDE: Final = frozenset({"reject", "redact"})  # may tell of a record that never was on the branch
 
 
 def check_commit(workspace: Workspace, commit: str, lookup: RangeLookup) -> Checked:
@@ -75,314 +41,251 @@ def check_commit(workspace: Workspace, commit: str, lookup: RangeLookup) -> Chec
     info = parse_commit(backend.read(commit)[1])
     if not info.parents:
         if commit != root_commit_id(backend):
-            checked.fault("history.root", "a commit without parents that is not the root of a gitmem branch")
+            checked.tip("history.root", "a commit without parents that is not the root of a gitmem branch")
         return checked
-    parents = [raw_view(workspace, parent) for parent in info.parents]
-    before, after = parents[0], raw_view(workspace, commit)
-    structural = inspect_tree(backend, after.main.tree, base=before.main.tree)
+    try:
+        parents = [judged_view(workspace, parent) for parent in info.parents]
+    except NotFound:
+        checked.readable = False
+        hint = "git fetch --unshallow" if workspace.location.shallow else "git fetch"
+        checked.tip("history.missing", f"what it builds on is not in this clone; {hint} brings it")
+        return checked
+    after = judged_view(workspace, commit)
+    structural = inspect_tree(backend, after.main.tree, base=parents[0].main.tree)
     if structural:
         for fault in structural:
-            checked.fault(f"tree.{fault.code}", fault.message, fault.path)
-        return checked  # nothing of such a tree is read
-    changes = [
-        change
-        for change in changed_paths(backend, before.main.tree, after.main.tree)
-        if not any(other.main.entry(change.path) == change.new for other in parents[1:])
-    ]
-    _Commit(workspace, checked, before, after, parents, changes, lookup).check()
+            checked.tip(f"tree.{fault.code}", fault.message, fault.path)
+        checked.readable = False  # nothing of such a tree is read
+        return checked
+    if find_secrets(info.message):
+        checked.record("secret", "the commit message holds what looks like a secret", "", None)
+    own, taken = verify_merge.split(parents, after)
+    _Commit(workspace, checked, parents[0], after, own, taken, lookup).check()
     return checked
 
 
 class _Commit:
-    """The state of one check: what changed, sorted by what it is."""
+    """One check: what changed, sorted by what it is. Events and records are read when they are judged."""
 
     def __init__(
         self,
         workspace: Workspace,
         checked: Checked,
-        before: View,
-        after: View,
-        parents: list[View],
-        changes: list[Changed],
+        before: JudgedView,
+        after: JudgedView,
+        own: Sequence[Changed],
+        taken: Sequence[verify_merge.Taken],
         lookup: RangeLookup,
     ) -> None:
         self.workspace = workspace
         self.checked = checked
         self.before = before
         self.after = after
-        self.parents = parents
-        self.changes = changes
+        self.taken = taken
         self.lookup = lookup
-        self.events: defaultdict[str | None, list[Event]] = defaultdict(list)
-        self.memories: dict[str, Memory] = {}
+        self.memories = [c for c in own if c.path.startswith(f"{layout.MEMORIES}/")]
+        self.tombstones = [c for c in own if c.path.startswith(f"{layout.TOMBSTONES}/")]
+        self.others = [c for c in own if "/" not in c.path or c.path == layout.SCHEMA]
+        self.changed = frozenset(c.path for c in own)
+        self.added: defaultdict[str, list[Changed]] = defaultdict(list)  # the new event files of each subject
+        self.read: dict[str, list[Event]] = {}
+        self.digests: dict[str, tuple[str, str]] = {}  # of events read so far, by path: digest and writer
+        for change in own:
+            if change.path.startswith(f"{layout.EVENTS}/"):
+                self._event_file(change)
 
     def check(self) -> None:
-        config = self._config()
-        for change in self.changes:
-            if change.path.startswith(layout.EVENTS + "/"):
-                self._read_event(change)
-        for events in self.events.values():
-            events.sort(key=lambda event: event.id)
-        for change in self.changes:
-            if change.path.startswith(layout.TOMBSTONES + "/"):
-                self._tombstone(change)
-        touched = []
-        for change in self.changes:
-            if change.path.startswith(layout.MEMORIES + "/"):
-                memory = self._read_memory(change)
-                if memory is not None:
-                    touched.append((change, memory))
-        for change, memory in touched:
-            self._memory(change, memory, config)
-        self._loose_events({memory.id for _, memory in touched})
-        for change in self.changes:
-            self._other(change)
+        self.lookup.at(self.after)
+        config = verify_files.policy(self.checked, self.before, self.after)
+        ground = Ground(self.checked, self.before, self.after, config, self.lookup, self.changed)
+        branch = self._events("branch")
+        verify_files.settings(self.checked, self.before, self.after, branch)
+        verify_files.others(self.checked, self.after, self.others, told=any(event.op == "policy" for event in branch))
+        # What changed or went is known before anything new is compared with it.
+        modified = [record for change in self.memories if change.old is not None for record in self._record(change)]
+        for change in self.tombstones:
+            verify_files.tombstone(ground, change, self._events)
+        verify_merge.check_taken(self.checked, self.taken)
+        for record in modified:
+            judge(ground, record, self._events(record.new.id))
+        self._judge_new(ground)
+        subjects = {layout.memory_of_path(change.path) for change in self.memories}
+        for subject in sorted(self.added.keys() - subjects - {"branch"}):
+            self._nothing_changed(subject)
+        self._taken_records()
+        verify_merge.check_together(ground, self.taken)
 
-    # -- reading ---------------------------------------------------------------------------------------------
+    def _read_blob(self, entry: Entry | None) -> bytes:
+        """The bytes of a file that inspection found to be there and not too long."""
+        return b"" if entry is None else self.workspace.backend.read(entry.oid)[1]
 
-    def _parsed(self, change: Changed, read: Callable[..., Any], *, record: bool) -> Any:
-        if change.new is None:
-            return None
-        try:
-            return read(self.workspace.backend.read(change.new.oid)[1], path=change.path)
-        except CorruptRecord as error:
-            self.checked.fault("record.shape", error.message, change.path, record=record)
-            return None
+    # -- events ----------------------------------------------------------------------------------------------
 
-    def _config(self) -> Config | None:
-        """The policy that judges this commit: the one of the state before it, or its own when it is the first."""
-        try:
-            old = self.before.main.read(layout.CONFIG)
-            raw = self.after.main.read(layout.CONFIG)
-            if raw is None:
-                self.checked.fault("config.missing", "there is no gitmem.yaml", layout.CONFIG)
-                return None
-            new = config_from_bytes(raw, path=layout.CONFIG)
-            current = new if old is None else config_from_bytes(old, path=layout.CONFIG)
-        except CorruptRecord as error:
-            self.checked.fault("config.shape", error.message, layout.CONFIG)
-            return None
-        if old is not None and new.project != current.project and current.project not in new.aliases:
-            self.checked.fault("config.project", "the project id changed", layout.CONFIG)
-        return current
-
-    def _read_event(self, change: Changed) -> None:
-        path = change.path
+    def _event_file(self, change: Changed) -> None:
         if change.old is not None:
             what = "removed" if change.new is None else "edited"
-            self.checked.fault("event.rewritten", f"an event was {what}; events are only ever added", path)
-            return
-        event = self._parsed(change, event_from_bytes, record=False)
-        if event is None:
-            return
-        if layout.event_path(event.id, event.memory) != path:
-            self.checked.fault("event.path", "the event is not the one that its name says", path)
-            return
+            self.checked.tip("event.rewritten", f"an event was {what}; events are only ever added", change.path)
+        else:
+            self.added[_subject(change.path)].append(change)
+
+    def _events(self, subject: str) -> list[Event]:
+        """The new events of one memory, or of "branch", each judged by itself."""
+        if subject not in self.read:
+            found = (self._event(change) for change in self.added.get(subject, ()))
+            self.read[subject] = [event for event in found if event is not None]
+        return self.read[subject]
+
+    def _event(self, change: Changed) -> Event | None:
+        path = change.path
+        raw = self._read_blob(change.new)
+        try:
+            event = event_from_bytes(raw, path=path)
+        except CorruptRecord as error:
+            self.checked.tip("record.shape", error.message, path)
+            return None
+        if layout.event_of_path(path) != event.id or _subject(path) != (event.memory or "branch"):
+            self.checked.tip("event.path", "the event is not the one that its name says", path)
+            return None
         if event.prev is not None:
-            found = self.after.main.read(event.prev.path)
-            if found is None or digest(found) != event.prev.sha256:
-                self.checked.fault(
-                    "event.chain", "the writer's previous event is not on the branch or is another one", path
-                )
-            elif event_from_bytes(found, trusted=True).writer != event.writer:
-                self.checked.fault("event.chain", "the previous event is of another writer", path)
-        if event.op == "policy":
-            self._policy_event(event, path)
-        self.events[event.memory].append(event)
+            self._chained(event.prev, event.writer, path)
+        self.digests[path] = (digest(raw), event.writer)
+        if not _when_it_says(event):
+            self.checked.tip("event.time", "the time in the event is not the one in its id", path)
+        self._event_texts(event, path)
+        return event
 
-    def _policy_event(self, event: Event, path: str) -> None:
-        raw = self.after.main.read(layout.CONFIG)
-        if event.before is not None and event.actor.channel != "terminal":
-            self.checked.fault("policy.authority", f"a {event.actor.channel} channel changed the policy", path)
-        if raw is None or event.after != digest(raw):
-            self.checked.fault("event.digest", "the event does not say what gitmem.yaml became", path)
+    def _chained(self, prev: Previous, writer: str, path: str) -> None:
+        known = self.digests.get(prev.path) or self._stored_event(prev.path)
+        if known is None or known[0] != prev.sha256:
+            message = "the writer's previous event is not on the branch or is another one"
+            self.checked.tip("event.chain", message, path)
+        elif known[1] != writer:
+            self.checked.tip("event.chain", "the previous event is of another writer", path)
 
-    def _read_memory(self, change: Changed) -> Memory | None:
-        path = change.path
-        if change.new is None:
-            self.checked.fault("memory.removed", "a memory was removed; it can be archived, retracted or wrong", path)
+    def _stored_event(self, path: str) -> tuple[str, str] | None:
+        raw = self.after.bytes_at(path) if layout.event_of_path(path) else None
+        try:
+            return None if raw is None else (digest(raw), event_from_bytes(raw, path=path).writer)
+        except CorruptRecord:
             return None
-        memory: Memory | None = self._parsed(change, memory_from_bytes, record=True)
+
+    def _event_texts(self, event: Event, path: str) -> None:
+        if len(event.reason) > REASON_LIMIT:
+            self.checked.tip("text.long", f"the reason is longer than {REASON_LIMIT} characters", path)
+        for where, text in texts(event):
+            if next(forbidden(text), None) is not None:
+                self.checked.tip("text.characters", f"{where} holds control or invisible characters", path)
+                return
+        # The reason of a change to a record is judged with the record.
+        if event.memory is None or event.op in _ASIDE:
+            for where, text in texts(event):
+                if find_secrets(text):
+                    self.checked.record("secret", f"{where} holds what looks like a secret", path, None)
+                    return
+
+    def _nothing_changed(self, subject: str) -> None:
+        """The events of a memory that is after the commit what it was before: all of them lead back to that."""
+        events = self._events(subject)
+        memory = self.after.memory(subject)
         if memory is None:
-            self.lookup.replace("main", path.rsplit("/", 1)[-1].removesuffix(".yaml"), None)
-            return None
-        if layout.memory_path(memory.id) != path:
-            self.checked.fault("memory.path", "the file is not named by the id in it", path, record=True)
-            return None
-        self.memories[memory.id] = memory
-        self.lookup.replace("main", memory.id, claim_of(memory, "main"))
-        return memory
+            loose = next((event for event in events if event.op not in _ASIDE or event.after is not None), None)
+        else:
+            now = digest(memory_bytes(memory))
+            told, complete = in_order(events, now)
+            loose = None if complete and told and told[-1].after == now else next(iter(events), None)
+        if loose is not None:
+            path = layout.event_path(loose.id, subject)
+            self.checked.tip("event.loose", f"an event tells of {loose.op} and the memory did not change", path)
 
-    # -- judging ---------------------------------------------------------------------------------------------
+    # -- records ---------------------------------------------------------------------------------------------
 
-    def _memory(self, change: Changed, memory: Memory, config: Config | None) -> None:
-        self.checked.records += 1
+    def _judge_new(self, ground: Ground) -> None:
+        """New records in the order of their events, so that each is compared with those before it."""
+        new = [change for change in self.memories if change.old is None]
+        new.sort(key=lambda change: self._first_event(change.path))
+        for start in range(0, len(new), _AHEAD):
+            some = new[start : start + _AHEAD]
+            _read_ahead(self.workspace, self._files(some))
+            for change in some:
+                for record in self._record(change):
+                    judge(ground, record, self._events(record.new.id))
+                    self.read.pop(record.new.id, None)
+                    self.added.pop(record.new.id, None)
+
+    def _first_event(self, path: str) -> str:
+        names = (change.path.rsplit("/", 1)[-1] for change in self.added.get(layout.memory_of_path(path) or "", ()))
+        return min(names, default="")
+
+    def _files(self, changes: Sequence[Changed]) -> Iterator[str]:
+        for change in changes:
+            if change.new is not None:
+                yield change.new.oid
+            for event in self.added.get(layout.memory_of_path(change.path) or "", ()):
+                if event.new is not None:
+                    yield event.new.oid
+
+    def _record(self, change: Changed) -> Iterable[Record]:
+        """The record at a changed path, if there is one that can be judged."""
         path = change.path
-        old: Memory | None = None
-        if change.old is not None:
-            try:
-                old = memory_from_bytes(self.workspace.backend.read(change.old.oid)[1], path=path)
-            except CorruptRecord:
-                self.checked.note("record.mended", "the record before this one could not be read", path)
-        if old == memory:
-            return  # only comments or layout differ
-        events = self.events.get(memory.id, [])
-        if not self._told_by(events, old, memory, path):
-            return
-        last = events[-1]
-        if last.op == "merge":
-            self.checked.note("merge", "a merge of records", path)
-        facts = gather(
-            self.after,
-            Change(op=last.op, before=old, after=memory, reason=last.reason),
-            self.lookup,
-            channel=last.actor.channel,
-        )
-        said = last.proposed or last
-        made_by = source_channel(said.op, said.actor.channel)
-        op = self._op(events, old)
-        change_as_judged = Change(op=op, before=self._candidate(events, old, memory), after=memory, reason=last.reason)
-        decision = decide(change_as_judged, facts, config)
-        for reason in decision.reasons:
-            seen_then = "verified" in last.gate.evidence or not memory.evidence
-            if CODES[reason.code].verdict == "hold" and seen_then:
-                self.checked.note(reason.code, reason.message, path)
-            else:
-                self.checked.fault(reason.code, reason.message, path, record=True)
-        derived = derive_origin(made_by, facts.resolutions, facts.linked)
-        if old is None and memory.origin != derived and op in ("create", "import", "accept"):
-            self.checked.fault(
-                "origin.claimed", f"the origin says {memory.origin}; the channel gives {derived}", path, record=True
-            )
-        self._sides(old, memory, path)
-
-    def _candidate(self, events: list[Event], old: Memory | None, memory: Memory) -> Memory | None:
-        """What an accepted record was in the inbox that it came from: the same but for its state."""
-        if old is not None or events[0].op != "accept":
-            return old
-        return replace(memory, status=events[0].status_from or "candidate")
-
-    def _op(self, events: list[Event], old: Memory | None) -> Any:
-        """The operation that the whole commit amounts to, when a squash joined several."""
-        last = events[-1].op
-        if old is None and events[0].op in _CREATES and last not in _CREATES:
-            return events[0].op if events[-1].status_to == events[0].status_to else last
-        return last
-
-    def _told_by(self, events: list[Event], old: Memory | None, new: Memory, path: str) -> bool:
-        """True when the events of this commit tell of this change, one step after another."""
-        if not events:
-            self.checked.fault(
-                "event.missing", "the record changed and no event says by whom and why", path, record=True
-            )
-            return False
-        digest_now = digest(memory_bytes(old)) if old else None
-        status = old.status if old else None
-        for event in events:
-            if event.before != digest_now and not (old is None and event.op == "accept"):
-                self.checked.fault("event.digest", "the event does not say what the record was", path, record=True)
-                return False
-            from_status = event.status_from if event.op == "accept" and old is None else status
-            move = check_move(event.op, from_status, event.status_to or "")
-            if move is not None:
-                self.checked.fault(move.code, move.message, path, record=True)
-            digest_now, status = event.after, event.status_to
-        first = events[0]
-        if old is None and first.op == "accept" and len(events) == 1:
-            candidate = replace(new, status=first.status_from or "candidate")
-            if first.before != digest(memory_bytes(candidate)):
-                self.checked.fault("event.digest", "what was accepted is not what was proposed", path, record=True)
-        if digest_now != digest(memory_bytes(new)) or status != new.status:
-            self.checked.fault("event.digest", "the event does not say what the record became", path, record=True)
-            return False
-        return True
-
-    def _sides(self, old: Memory | None, new: Memory, path: str) -> None:
-        """Both sides of a supersession stand in one commit; `wrong` has its tombstone."""
-        was = old.status if old else None
-        if new.status == "superseded" and was != "superseded":
-            pairs = [self.memories.get(i) for i in new.linked("superseded_by")]
-            if not any(p is not None and new.id in p.linked("supersedes") for p in pairs):
-                self.checked.fault(
-                    "supersede.half", "superseded, and its replacement is not in the same commit", path, record=True
-                )
-        for identifier in new.linked("supersedes"):
-            if old is not None and identifier in old.linked("supersedes"):
-                continue
-            other = self.memories.get(identifier)
-            if new.status == "candidate":
-                continue
-            if other is None or other.status != "superseded":
-                self.checked.fault(
-                    "supersede.half",
-                    f"it supersedes {identifier}, which did not change in this commit",
-                    path,
-                    record=True,
-                )
-        if (new.status == "wrong") != (was == "wrong"):
-            key = claim_digest(new.scope.project, new.kind, new.title, new.body)
-            tomb = self.after.tombstone(key)
-            if new.status == "wrong" and not (tomb and tomb.standing):
-                self.checked.fault("tombstone.missing", "found wrong, and no tombstone keeps it out", path, record=True)
-            if was == "wrong" and tomb and tomb.standing:
-                self.checked.fault("tombstone.standing", "lifted, and its tombstone still stands", path, record=True)
-
-    def _tombstone(self, change: Changed) -> None:
-        path = change.path
+        identifier = layout.memory_of_path(path) or ""
         if change.new is None:
-            self.checked.fault("tombstone.removed", "a tombstone was removed; gitmem lift is its opposite", path)
-            return
-        new: Tombstone | None = self._parsed(change, tombstone_from_bytes, record=False)
-        if new is None:
-            return
-        old: Tombstone | None = None
-        if change.old is not None:
-            old = tombstone_from_bytes(self.workspace.backend.read(change.old.oid)[1], path=path, trusted=True)
-        if layout.tombstone_path(new.digest) != path:
-            self.checked.fault("tombstone.path", "the file is not named by the digest in it", path)
-        if (new.title or new.body) and not any(
-            claim_digest(new.project, kind, new.title, new.body) == new.digest for kind in _kinds_of(new.kind_class)
-        ):
-            self.checked.fault("tombstone.digest", "the digest is not that of the claim", path)
-        kept = old.history if old else ()
-        added = new.history[len(kept) :]
-        if new.history[: len(kept)] != kept or not added:
-            self.checked.fault("tombstone.rewritten", "the history of a tombstone was rewritten", path)
-        for entry in added:
-            told = [e for e in self.events.get(entry.memory, []) if e.id == entry.event]
-            if not told or told[0].op not in (entry.op, "accept" if entry.op == "lift" else entry.op):
-                self.checked.fault("event.missing", f"no event tells of the {entry.op} of {entry.memory}", path)
-            elif told[0].actor.channel != "terminal":
-                self.checked.fault("channel.authority", f"a {told[0].actor.channel} channel wrote a tombstone", path)
-        for entry in new.history:
-            self.lookup.replace("tombstone", entry.memory, None)
-        if new.standing:
-            self.lookup.replace("tombstone", new.history[-1].memory, tombstone_claim(new))
+            self._removed(path, identifier)
+            return ()
+        self.lookup.replace("main", identifier, None)
+        raw = self._read_blob(change.new)
+        try:
+            memory = memory_from_bytes(raw, path=path)
+        except CorruptRecord as error:
+            self.checked.record("record.shape", error.message, path, change.new.oid)
+            return ()
+        if memory.id != identifier:
+            self.checked.record("memory.path", "the file is not named by the id in it", path, change.new.oid)
+            return ()
+        self.lookup.replace("main", memory.id, claim_of(memory, "main"))
+        old = self._before(change)
+        if old == memory:
+            return ()  # only comments or layout differ
+        return (Record(path, change.new.oid, old, memory, digest(memory_bytes(memory))),)
 
-    def _loose_events(self, touched: set[str]) -> None:
-        """An event about a memory that this commit does not change tells of nothing, but for a rejection."""
-        for subject, events in self.events.items():
-            for event in events:
-                if subject is None or subject in touched or event.op in ("reject", "refused", "redact"):
-                    continue
-                current = self.after.main.entry(layout.memory_path(subject))
-                if current is None or event.after is None:
-                    self.checked.fault(
-                        "event.loose", f"an event tells of {event.op} and {subject} did not change",
-                        layout.event_path(event.id, subject),
-                    )  # fmt: skip
+    def _removed(self, path: str, identifier: str) -> None:
+        if self.after.main.event_names(identifier):
+            message = "a memory was removed; it can be archived, retracted or wrong"
+            self.checked.tip("memory.removed", message, path)
+        else:
+            self.checked.note("record.restored", "taken away again; no event ever told of it", path)
+        self.lookup.replace("main", identifier, None)
 
-    def _other(self, change: Changed) -> None:
-        """The few files beside the records: they change only with an event that says so."""
-        path = change.path
-        told = any(event.op == "policy" for event in self.events.get(None, []))
-        if path in (layout.CONFIG, layout.ATTRIBUTES, layout.SCHEMA) and not told:
-            self.checked.fault("event.missing", f"{path} changed and no event says by whom and why", path)
-        elif path in (layout.CONFIG, layout.ATTRIBUTES, layout.SCHEMA, layout.README) and change.new is None:
-            self.checked.fault("file.removed", f"{path} was removed", path)
+    def _before(self, change: Changed) -> Memory | None:
+        backend = self.workspace.backend
+        if change.old is None or change.old.is_tree or backend.size(change.old.oid) > FILE_LIMIT:
+            return None
+        try:
+            return memory_from_bytes(backend.read(change.old.oid)[1], path=change.path)
+        except CorruptRecord:
+            self.checked.note("record.mended", "the record before this one could not be read", change.path)
+            return None
+
+    def _taken_records(self) -> None:
+        """What a merge took is known to whatever comes after it."""
+        for item in self.taken:
+            identifier = layout.memory_of_path(item.path)
+            if identifier is not None:
+                memory = self.after.memory(identifier)
+                self.lookup.replace("main", identifier, claim_of(memory, "main") if memory else None)
 
 
-def _kinds_of(kind_class: str) -> Iterator[str]:
-    from gitmem.model.vocabulary import KIND_CLASS
+def _subject(event_path: str) -> str:
+    return event_path.rsplit("/", 1)[-1].removesuffix(".json").partition(".")[2]
 
-    return (kind for kind, name in KIND_CLASS.items() if name == kind_class)
+
+def _when_it_says(event: Event) -> bool:
+    try:
+        at = parse_instant(event.at)
+    except (ValueError, OverflowError):
+        return False
+    return abs(at.timestamp() * 1000 - event_milliseconds(event.id)) < 2
+
+
+def _read_ahead(workspace: Workspace, oids: Iterable[str]) -> None:
+    if isinstance(workspace.backend, Remembering):
+        workspace.backend.read_ahead(oids)

@@ -1,0 +1,77 @@
+"""What a record is compared with while a range of commits is verified."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from gitmem.app.claim_set import ClaimSet, claims_of
+from gitmem.app.facts import Claim, Lookup, tombstone_claim
+from gitmem.app.verify_view import JudgedView, judged_view
+from gitmem.app.workspace import Workspace
+from gitmem.model.layout import TOMBSTONES, memory_path, tombstone_of_path
+from gitmem.model.nouns import Memory
+
+
+class RangeLookup:
+    """Near-duplicates and key holders at the commit being judged: the records of the base, and what came since.
+
+    The base is looked up in the search index when that has seen all of it; otherwise its records are read once.
+    """
+
+    def __init__(self, workspace: Workspace, base: str | None) -> None:
+        self._workspace = workspace
+        self._base = base
+        self._below: Lookup | None = None
+        self._recent = ClaimSet()
+        self._touched: set[tuple[str, str]] = set()
+        self._now = self._view = judged_view(workspace, base)
+
+    def at(self, view: JudgedView) -> None:
+        """The commit that is judged next: a record that its tree does not have is on another side of a merge."""
+        self._now = view
+
+    def replace(self, where: str, identifier: str, claim: Claim | None) -> None:
+        """From here on the record reads like this; None takes it away."""
+        self._touched.add((where, identifier))
+        if claim is None:
+            self._recent.remove(where, identifier)
+        else:
+            self._recent.add(claim)
+
+    def candidates(self, memory: Memory) -> Iterator[Claim]:
+        yield from (claim for claim in self._recent.candidates(memory) if self._is_here(claim))
+        for claim in self._under().candidates(memory):
+            if (claim.where, claim.id) not in self._touched and claim.where != "inbox":
+                yield claim
+
+    def key_holders(self, key: str) -> Iterator[str]:
+        yield from self._recent.key_holders(key)
+        yield from self._under().key_holders(key)
+
+    def _is_here(self, claim: Claim) -> bool:
+        return claim.where != "main" or self._now.main.entry(memory_path(claim.id)) is not None
+
+    def _under(self) -> Lookup:
+        if self._below is None:
+            self._below = self._indexed() or self._read()
+        return self._below
+
+    def _indexed(self) -> Lookup | None:
+        from gitmem.app.catch_up import opened_index
+        from gitmem.app.facts import IndexOnly
+
+        if self._base is None:
+            return None
+        index = opened_index(self._workspace)
+        seen = index.tips.get("main")
+        if seen is None or not self._workspace.backend.is_ancestor(self._base, seen):
+            return None
+        return IndexOnly(self._view, index)
+
+    def _read(self) -> Lookup:
+        made = claims_of(self._view.memories(), "main")
+        for path, _ in self._view.main.walk(TOMBSTONES):
+            tomb = self._view.tombstone(tombstone_of_path(path) or "-" * 64)
+            if tomb is not None and tomb.standing:
+                made.add(tombstone_claim(tomb))
+        return made
