@@ -11,6 +11,7 @@ from gitmem.errors import Ambiguous, NotFound
 from gitmem.evidence.resolvers import resolve
 from gitmem.evidence.sources import Sources
 from gitmem.model.claims import claim_digest
+from gitmem.model.ids import is_memory_id
 from gitmem.model.judgement import Change, Facts, Neighbour, Resolution
 from gitmem.model.layout import INBOX, MAIN, MEMORIES, TOMBSTONES, memory_of_path, memory_path, tombstone_of_path
 from gitmem.model.nouns import Memory, MemoryRef, Tombstone
@@ -164,7 +165,7 @@ def _linked(view: View, change: Change, alongside: Mapping[str, Memory]) -> Iter
 
 
 def _find(view: View, identifier: str) -> Memory | None:
-    found = view.anywhere(identifier) if memory_of_path(memory_path(identifier)) else None
+    found = view.anywhere(identifier) if is_memory_id(identifier) else None
     return None if found is None else found.memory
 
 
