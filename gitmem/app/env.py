@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Final, TextIO
 
+from gitmem.model.frozen import dataclass
 from gitmem.model.vocabulary import Channel
 
 # Variables that agent hosts set for the programs they start, and the names of their processes. Whoever

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from gitmem.app.env import Env
 from gitmem.errors import GitmemError, Refused
+from gitmem.model.frozen import dataclass
 from gitmem.model.text import escape
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}

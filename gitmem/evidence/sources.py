@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from gitmem.errors import UsageError
+from gitmem.model.frozen import dataclass
 from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import Channel
 from gitmem.store.objects import is_object_id

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
 
+from gitmem.model.frozen import dataclass
 from gitmem.model.nouns import FileRef, Memory, TestRef
 from gitmem.model.times import parse_instant
 from gitmem.model.tokens import tokens, tokens_version
@@ -25,7 +25,7 @@ RAW_FIELDS: Final = (
 TIME_FIELDS: Final = ("valid_from", "valid_until", "recorded", "changed")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Document:
     """One memory to be indexed.
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final, NamedTuple
 
 from gitmem.errors import CorruptRecord
+from gitmem.model.frozen import dataclass
 
 FILE: Final = "100644"
 TREE: Final = "40000"
@@ -29,7 +29,7 @@ class Entry(NamedTuple):
         return self.mode == TREE
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Identity:
     """A name and an address as they stand in a commit."""
 
@@ -37,7 +37,7 @@ class Identity:
     email: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CommitInfo:
     """A parsed commit. `author` and `committer` are the raw header values, `headers` all of them in order."""
 
