@@ -181,6 +181,13 @@ _TAKES_ID: Final = frozenset(
 
 
 def _invoke(door: Door, name: str, words: list[str]) -> int:
+    if name == "remember":
+        from gitmem.cli import remembering
+
+        flags = remembering.FLAGS.read(words)
+        if flags is not None:
+            remembering.run(door, **flags)
+            return 0
     import typer
     from typer.main import get_command
 

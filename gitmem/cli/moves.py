@@ -13,6 +13,7 @@ from gitmem.app.workspace import open_workspace
 from gitmem.cli import remember as flags
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door
+from gitmem.cli.remembering import draft_of_flags, drafts_of_file, show_remembered
 from gitmem.cli.shown import memory_data, memory_line
 from gitmem.errors import UsageError
 from gitmem.model.nouns import Memory, Valid
@@ -95,19 +96,19 @@ def supersede(
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
     if file is not None:
-        drafts = flags.drafts_of_file(door, file)
+        drafts = drafts_of_file(door, file)
         if len(drafts) != 1:
             raise UsageError(f"{file} holds {len(drafts)} drafts; a supersession takes one")
         draft = drafts[0]
     else:
-        draft = flags.draft_of_flags(
+        draft = draft_of_flags(
             kind=kind or moves.kind_of(workspace, identifier), title=title, body=body, evidence=evidence, tags=tag,
             paths=path, key=key, aliases=alias, valid_from=valid_from, valid_until=valid_until, solves=solves,
             tried_for=tried_for, derived_from=derived_from, relates_to=relates_to, distinct_from=distinct_from,
             ruled_out=ruled_out, cue=cue, steps=step, claims=claim, groundings=grounding, because=because,
         )  # fmt: skip
     item = moves.supersede(workspace, identifier, draft, because)
-    flags.show_remembered(door, item, dry_run=False)
+    show_remembered(door, item, dry_run=False)
 
 
 def edit(

@@ -1,0 +1,199 @@
+"""What `gitmem remember` does once its command line is read. Knows nothing of Typer, which takes longer to import
+than a write takes.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from gitmem.cli.quick import Flags
+from gitmem.errors import UsageError
+from gitmem.model.nouns import Alternative, Draft, Link, Step, Valid
+
+if TYPE_CHECKING:
+    from gitmem.app.remember import Remembered
+    from gitmem.cli.door import Door
+
+FLAGS: Final = Flags(
+    positional="title",
+    one={
+        "--kind": "kind", "-k": "kind", "--body": "body", "-b": "body", "--key": "key", "--valid-from": "valid_from",
+        "--valid-until": "valid_until", "--cue": "cue", "--because": "because", "--file": "file", "-f": "file",
+    },
+    many={
+        "--evidence": "evidence", "-e": "evidence", "--tag": "tags", "-t": "tags", "--path": "paths", "-p": "paths",
+        "--alias": "aliases", "--solves": "solves", "--tried-for": "tried_for", "--derived-from": "derived_from",
+        "--relates-to": "relates_to", "--distinct-from": "distinct_from", "--ruled-out": "ruled_out",
+        "--step": "steps", "--claim": "claims", "--grounding": "groundings",
+    },
+    yes={"--edit": "edit", "--dry-run": "dry_run"},
+)  # fmt: skip
+
+_TEMPLATE: Final = """\
+{comment}
+# Lines with # are left out. Save and close to remember it; close unchanged to stop.
+kind: fact
+title: ""
+body: ""
+tags: []
+applies_to: []
+evidence:
+  # file:PATH:LINES, commit:REV, test:REPORT#case, memory:ID, human:"words", url:ADDRESS (never alone)
+  - ""
+"""
+
+
+def draft_of_flags(
+    *,
+    kind: str | None = None,
+    title: str | None = None,
+    body: str = "",
+    evidence: list[str] | None = None,
+    tags: list[str] | None = None,
+    paths: list[str] | None = None,
+    key: str | None = None,
+    aliases: list[str] | None = None,
+    valid_from: str | None = None,
+    valid_until: str | None = None,
+    solves: list[str] | None = None,
+    tried_for: list[str] | None = None,
+    derived_from: list[str] | None = None,
+    relates_to: list[str] | None = None,
+    distinct_from: list[str] | None = None,
+    ruled_out: list[str] | None = None,
+    cue: str | None = None,
+    steps: list[str] | None = None,
+    claims: list[str] | None = None,
+    groundings: list[str] | None = None,
+    because: str = "",
+) -> Draft:
+    """The draft that the flags describe. The gate judges the words; here only their form is read."""
+    if title is None or kind is None:
+        raise UsageError(
+            "a memory needs a title and a --kind",
+            hint='gitmem remember --kind fact "The pool closes idle sockets" --evidence file:src/pool.py:40-58',
+        )
+    links = [
+        *(Link("solves", to) for to in solves or ()),
+        *(Link("tried_for", to) for to in tried_for or ()),
+        *(Link("derived_from", to) for to in derived_from or ()),
+        *(Link("relates_to", to) for to in relates_to or ()),
+        *(Link("differs_from", to, because) for to in distinct_from or ()),
+    ]
+    return Draft(
+        kind=kind,  # type: ignore[arg-type]  # the gate refuses an unknown kind, with all other reasons
+        title=title,
+        body=body,
+        evidence=tuple(evidence or ()),
+        tags=tuple(tags or ()),
+        applies_to=tuple(paths or ()),
+        key=key,
+        aliases=tuple(aliases or ()),
+        valid=Valid(valid_from, valid_until),
+        links=tuple(links),
+        alternatives=tuple(_ruled_out(text) for text in ruled_out or ()),
+        cue=cue,
+        steps=tuple(Step(text) for text in steps or ()),
+        claims=tuple(claims or ()),
+        groundings=tuple(groundings or ()),
+    )
+
+
+def _ruled_out(text: str) -> Alternative:
+    title, _, why = text.partition(": ")
+    return Alternative(title.strip(), why.strip())
+
+
+def drafts_of_file(door: Door, path: str | Path) -> list[Draft]:
+    """The drafts of a file, or of standard input for `-`."""
+    from gitmem.model.drafts import read_drafts
+
+    path = Path(path)
+    if str(path) == "-":
+        stream = getattr(door.env.stdin, "buffer", None)
+        raw = stream.read() if stream is not None else door.env.stdin.read().encode()
+        return read_drafts(raw, name="standard input")
+    place = path if path.is_absolute() else door.env.cwd / path
+    try:
+        raw = place.read_bytes()
+    except OSError as error:
+        raise UsageError(f"{path} cannot be read: {error.strerror}", hint="gitmem remember --file draft.yaml") from None
+    return read_drafts(raw, name=str(path))
+
+
+def run(door: Door, *, file: str | Path | None = None, edit: bool = False, dry_run: bool = False, **flags: Any) -> None:
+    """Remember what the flags describe, see `draft_of_flags`, or the drafts of a file, and show what became of it."""
+    from gitmem.app.remember import remember
+    from gitmem.app.workspace import open_workspace
+
+    title = flags.get("title")
+    if file is None and title is None and not edit and not door.env.stdin.isatty() and flags.get("kind") is None:
+        file = "-"
+    if edit:
+        drafts = _edited(door, file)
+    elif file is not None:
+        if title is not None:
+            raise UsageError("--file already holds the drafts; leave the title out", hint="gitmem remember --help")
+        drafts = drafts_of_file(door, file)
+    else:
+        drafts = [draft_of_flags(**flags)]
+    for item in remember(open_workspace(door.env), drafts, dry_run=dry_run):
+        show_remembered(door, item, dry_run=dry_run)
+
+
+def _edited(door: Door, file: str | Path | None) -> list[Draft]:
+    from gitmem.app.env import edit_text
+    from gitmem.model.drafts import DRAFT_COMMENT, read_drafts
+
+    start = _TEMPLATE.format(comment=DRAFT_COMMENT)
+    if file is not None:
+        start = (door.env.cwd / file).read_text()
+    text = edit_text(door.env, start, ".yaml")
+    if text is None:
+        raise UsageError("the draft was left as it was; nothing was written", hint="gitmem remember --edit")
+    return read_drafts(text.encode(), name="the draft")
+
+
+def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
+    """What became of one draft."""
+    from gitmem.cli.shown import memory_data, memory_line, reason_data
+    from gitmem.model.records import memory_bytes
+
+    memory = item.memory
+    if door.as_json:
+        data = {
+            "id": memory.id,
+            "result": item.result,
+            "written": not dry_run and item.result != "unchanged",
+            "reasons": [reason_data(reason) for reason in item.reasons],
+        }
+        if dry_run:
+            data["yaml"] = memory_bytes(memory).decode()
+        data["memory"] = memory_data(memory, "")
+        door.data(data)
+        return
+    if dry_run:
+        where = "gitmem/main as active" if item.result == "active" else "the inbox as a candidate"
+        already = item.result == "unchanged"
+        door.say(door.style("already there" if already else f"would be admitted to {where}", "green"))
+        _reasons(door, item)
+        for line in memory_bytes(memory).decode().rstrip("\n").split("\n"):
+            door.say(f"  {door.style(line)}")
+        return
+    what = {
+        "active": "remembered",
+        "candidate": "waits in the inbox for a person",
+        "unchanged": "already remembered",
+    }[item.result]
+    door.say(f"{memory_line(door, memory)}")
+    door.note(f"{door.style(what, 'green' if item.result == 'active' else 'yellow')}: gitmem show {memory.id[:8]}")
+    if item.result == "candidate":
+        door.note(f"  a person lets it in with: gitmem accept {memory.id[:8]}")
+    _reasons(door, item)
+
+
+def _reasons(door: Door, item: Remembered) -> None:
+    for reason in item.reasons:
+        door.note(f"  {door.style(reason.code, 'yellow')}: {door.style(reason.message)}")
+        door.note(f"    → {door.style(reason.hint)}")
