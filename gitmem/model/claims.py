@@ -38,7 +38,7 @@ def normalise_claim(text: str) -> str:
     quotes and dashes as their ASCII kin, white space collapsed, punctuation at the end dropped.
     `normalise_claim(normalise_claim(x)) == normalise_claim(x)`.
     """
-    if text.isascii() and text.isprintable():
+    if text.isascii() and text.replace("\n", " ").replace("\t", " ").isprintable():
         return _squeeze(text.lower())
     previous = None
     # Folding one letter may let it compose with the accent behind it, so until nothing changes: twice, in practice.

@@ -86,6 +86,7 @@ _PATTERNS: Final[tuple[str, ...]] = (
     r"\b(?:reveal|print|show|repeat|output|leak|send|dump) (?:me |us )?your (?:full |entire |hidden |secret |initial |original )?(?:system prompt|instructions|system message)\b",
     r"\b(?:revela|muestra|repite|imprime) (?:tu|tus) (?:prompt|mensaje|instrucciones)\b",
 )
+_ANY: Final = "|".join(f"(?:{pattern})" for pattern in _PATTERNS)  # one automaton reads a text once
 
 
 def instruction(text: str) -> bool:
@@ -93,4 +94,4 @@ def instruction(text: str) -> bool:
     readings = {normalise_claim(text), *map(normalise_claim, text.splitlines())}
     # Every pattern has a space, "<" or "[" in it; ids and digests have none.
     spoken = [readable(reading) for reading in readings if any(char in reading for char in " <[")]
-    return any(compiled(pattern).search(reading) for reading in spoken for pattern in _PATTERNS)
+    return any(compiled(_ANY).search(reading) for reading in spoken)

@@ -19,6 +19,11 @@ def compiled(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
+def is_loaded() -> bool:
+    """True once a pattern was needed."""
+    return compiled.cache_info().currsize > 0
+
+
 def readable(text: str) -> str:
     """`text` as RE2 can read it: UTF-8 has no lone surrogates, so "?" stands for each."""
     return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -13,10 +13,11 @@ from typing import Final, NamedTuple
 
 from gitmem.model.pattern import pattern
 from gitmem.model.text import is_forbidden
-from gitmem.policy.patterns import compiled, readable
+from gitmem.policy.patterns import compiled, is_loaded, readable
 from gitmem.policy.secret_checks import CHECKS
 from gitmem.policy.secret_rules import RULES, Rule
 
+_ANY_KEYWORD: Final = "|".join(sorted({re.escape(word) for rule in RULES for word in rule.keywords}))
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _PERCENT: Final = pattern(r"%([0-9A-Fa-f]{2})")
 # Terminal colours, also as JSON writes them; a line broken by a backslash; the escapes of JSON.
@@ -133,6 +134,9 @@ def _scan(text: str, exact: Sequence[str]) -> Iterator[Secret]:
 def candidates(text: str) -> list[Rule]:
     """The rules that may match `text`: those of which a keyword is in it. For most texts there is none."""
     folded = text.casefold()
+    # One search in place of some 200, once there is an engine; a few texts are not worth loading it.
+    if is_loaded() and compiled(_ANY_KEYWORD).search(readable(folded)) is None:
+        return []
     return [rule for rule in RULES if any(word in folded for word in rule.keywords)]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from gitmem.model.judgement import Change, Facts, Reason
@@ -15,8 +15,17 @@ from gitmem.policy.secrets import Secret, find_secrets
 from gitmem.policy.texts import Text, new_texts
 
 
-def plain_characters(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
-    for text in new_texts(change, facts):
+def fit_to_be_read(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    """Everything that the change would store is looked at, by each of the rules below."""
+    texts = new_texts(change, facts)
+    yield from _plain_characters(texts)
+    yield from _no_secrets(texts, change, facts)
+    if origin_of(change, facts) != "human":
+        yield from _no_instructions(texts)
+
+
+def _plain_characters(texts: Sequence[Text]) -> Iterator[Reason]:
+    for text in texts:
         found = next(forbidden(text.value), None)
         if found is not None:
             position, char = found
@@ -24,17 +33,18 @@ def plain_characters(change: Change, facts: Facts, config: Config | None) -> Ite
             yield reason("text.characters", message, "write the text without it", text.where)
 
 
-def no_secrets(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+def _no_secrets(texts: Sequence[Text], change: Change, facts: Facts) -> Iterator[Reason]:
     hint = "write it without the value; a real one must be changed where it is used: it was typed here"
-    for text in new_texts(change, facts):
+    for text in texts:
         for secret in _secrets(text, facts):
             message = (
                 f"{text.where} holds what looks like a secret ({secret.rule}), characters {secret.start}-{secret.end}"
             )
             yield reason("secret", message, hint, text.where)
     title, body = change.after.title, change.after.body
-    alone = find_secrets(title, facts.exact_secrets) or find_secrets(body, facts.exact_secrets)
-    if not alone and any(text.where == "body" for text in new_texts(change, facts)):
+    if not body or not any(text.where == "body" for text in texts):
+        return
+    if not (find_secrets(title, facts.exact_secrets) or find_secrets(body, facts.exact_secrets)):
         for secret in find_secrets(f"{title}: {body}", facts.exact_secrets):
             message = f"title and body read together hold what looks like a secret ({secret.rule})"
             yield reason("secret", message, hint, "body")
@@ -54,14 +64,12 @@ def _secrets(text: Text, facts: Facts) -> list[Secret]:
     ]
 
 
-def no_instructions(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
-    if origin_of(change, facts) == "human":
-        return
-    for text in new_texts(change, facts):
+def _no_instructions(texts: Sequence[Text]) -> Iterator[Reason]:
+    for text in texts:
         if instruction(text.value):
             message = f"{text.where} speaks to its reader and tells it what to do"
             hint = "say it as a fact or as a rule of the project; a person may say it at a terminal"
             yield reason("instruction", message, hint, text.where)
 
 
-RULES: Final = (plain_characters, no_secrets, no_instructions)
+RULES: Final = (fit_to_be_read,)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 from gitmem.model.judgement import Change, Facts
@@ -26,8 +27,9 @@ def texts(thing: Any, where: str = "") -> Iterator[Text]:
             yield Text(place, value)
             continue
         children: list[tuple[str, Any]] = []
-        if is_dataclass(value) and not isinstance(value, type):
-            children = [(_below(place, field.name), getattr(value, field.name)) for field in fields(value)]
+        names = _fields(value.__class__)
+        if names:
+            children = [(_below(place, name), getattr(value, name)) for name in names]
         elif isinstance(value, Mapping):
             for number, (key, item) in enumerate(value.items()):
                 # A key is a string of the record as well; it stands at the place of its mapping.
@@ -35,6 +37,12 @@ def texts(thing: Any, where: str = "") -> Iterator[Text]:
         elif isinstance(value, (tuple, list)):
             children = [(f"{place}[{number}]", item) for number, item in enumerate(value)]
         waiting.extend(reversed(children))
+
+
+@cache
+def _fields(cls: type) -> tuple[str, ...]:
+    """The fields of a dataclass; none for any other class."""
+    return tuple(field.name for field in fields(cls)) if is_dataclass(cls) else ()
 
 
 def new_texts(change: Change, facts: Facts) -> list[Text]:
