@@ -10,6 +10,7 @@ from __future__ import annotations
 from array import array
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from typing import Final
 
 from gitmem.app.facts import Claim, claim_of
@@ -31,7 +32,6 @@ class ClaimSet:
         self._with_key: defaultdict[str, set[str]] = defaultdict(set)
         self._saying: dict[int, int] = {}
         self._next = 0
-        self._last: tuple[str, frozenset[str]] = ("", frozenset())
 
     def __len__(self) -> int:
         return len(self._claims)
@@ -43,7 +43,7 @@ class ClaimSet:
         self._numbers[claim.where, claim.id] = number
         self._claims[number] = claim
         held = []
-        for word in self._words_of(claim.title, claim.body):
+        for word in _words_of(f"{claim.title}\n{claim.body}"):
             code = self._vocabulary.setdefault(word, len(self._vocabulary))
             if code == len(self._with_word):
                 self._with_word.append(array("I"))
@@ -66,7 +66,9 @@ class ClaimSet:
 
     def candidates(self, memory: Memory) -> Iterator[Claim]:
         """The records whose words are near; the last word is the gate's."""
-        spoken = self._words_of(memory.title, memory.body)
+        if not self._claims:
+            return
+        spoken = _words_of(f"{memory.title}\n{memory.body}")
         known = sorted(
             (len(self._with_word[code]), code) for word in spoken if (code := self._vocabulary.get(word)) is not None
         )
@@ -98,11 +100,9 @@ class ClaimSet:
     def key_holders(self, key: str) -> Iterable[str]:
         return tuple(self._with_key.get(key, ()))
 
-    def _words_of(self, title: str, body: str) -> frozenset[str]:
-        text = f"{title}\n{body}"
-        if self._last[0] != text:  # a record is looked up, and then added
-            self._last = (text, words(text))
-        return self._last[1]
+
+# A record is looked up in one set or two, and then added to one.
+_words_of: Final = lru_cache(maxsize=4)(words)
 
 
 def says_the_same(claim: Claim, memory: Memory) -> bool:

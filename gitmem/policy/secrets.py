@@ -142,6 +142,8 @@ def candidates(text: str) -> list[Rule]:
 
 def _without_overlap(found: list[Secret]) -> list[Secret]:
     """In order of place; of hits that overlap, the rule that says most (a token before a label) over all of both."""
+    if not found:
+        return []
     order = {rule.name: number for number, rule in enumerate(RULES)}
     out: list[Secret] = []
     for hit in sorted(set(found), key=lambda h: (h.start, -h.end, order.get(h.rule, -1))):

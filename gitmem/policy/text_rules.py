@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import Final
 
 from gitmem.model.judgement import Change, Facts, Reason
@@ -13,6 +14,10 @@ from gitmem.policy.instructions import instruction
 from gitmem.policy.origin import origin_of
 from gitmem.policy.secrets import Secret, find_secrets
 from gitmem.policy.texts import Text, new_texts
+
+# One record says many things twice, and many records say "active" and "supports".
+_secrets_in: Final = lru_cache(maxsize=128)(find_secrets)
+_is_instruction: Final = lru_cache(maxsize=128)(instruction)
 
 
 def fit_to_be_read(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
@@ -44,29 +49,29 @@ def _no_secrets(texts: Sequence[Text], change: Change, facts: Facts) -> Iterator
     title, body = change.after.title, change.after.body
     if not body or not any(text.where == "body" for text in texts):
         return
-    if not (find_secrets(title, facts.exact_secrets) or find_secrets(body, facts.exact_secrets)):
-        for secret in find_secrets(f"{title}: {body}", facts.exact_secrets):
+    if not (_secrets_in(title, facts.exact_secrets) or _secrets_in(body, facts.exact_secrets)):
+        for secret in _secrets_in(f"{title}: {body}", facts.exact_secrets):
             message = f"title and body read together hold what looks like a secret ({secret.rule})"
             yield reason("secret", message, hint, "body")
 
 
 def _secrets(text: Text, facts: Facts) -> list[Secret]:
     """Secrets of the text, or of the text as the value of its field: `db_password: …` in an unknown field."""
-    found = find_secrets(text.value, facts.exact_secrets)
+    found = _secrets_in(text.value, facts.exact_secrets)
     field = text.where.rpartition(".")[2]
     if found or "extra" not in text.where.replace("[", ".").split("."):
         return found
     label = f"{field}: "
     return [
         Secret(s.rule, s.start - len(label), s.end - len(label))
-        for s in find_secrets(label + text.value)
+        for s in _secrets_in(label + text.value)
         if s.start >= len(label)
     ]
 
 
 def _no_instructions(texts: Sequence[Text]) -> Iterator[Reason]:
     for text in texts:
-        if instruction(text.value):
+        if _is_instruction(text.value):
             message = f"{text.where} speaks to its reader and tells it what to do"
             hint = "say it as a fact or as a rule of the project; a person may say it at a terminal"
             yield reason("instruction", message, hint, text.where)
