@@ -7,6 +7,7 @@ and the last believed commit goes on being read. The pin lies outside the histor
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from gitmem.errors import CorruptRecord, NotFound, Refused
 from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Reason
 from gitmem.model.layout import INBOX, MAIN
+from gitmem.store.loose import DAMAGED_HINT
 from gitmem.store.worktrees import checked_out_at
 
 if TYPE_CHECKING:
@@ -61,7 +63,10 @@ def believe(workspace: Workspace) -> Belief:
     try:
         return _enter(workspace, known, tip)
     except (CorruptRecord, NotFound) as error:
-        return _rejecting(workspace, known, tip, error.message)
+        # Objects of this clone that cannot be read can be mended, so nothing is concluded from them for good.
+        if known.commit is None:
+            raise CorruptRecord(error.message, hint=error.hint or DAMAGED_HINT, details=error.details) from error
+        return replace(known, tip=tip, rejected=(error.message,))
 
 
 def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
@@ -93,30 +98,35 @@ def _said(fault: Fault) -> str:
 
 
 def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
-    """The view that every verb reads. With `writing`, Refused when the branch is in no state to be written to."""
+    """The view that every verb reads.
+
+    Refused when there is a branch of which nothing is believed; with `writing` also when its tip is not believed or
+    it is checked out somewhere.
+    """
     belief = believe(workspace)
+    if belief.rejected and (writing or belief.commit is None):
+        raise _unbelieved(belief, writing)
     if writing:
-        if belief.rejected:
-            raise Refused(
-                "the branch gitmem/main is not believed, so nothing is written to it",
-                reasons=[
-                    Reason("branch.unbelieved", line, "gitmem verify --all names every fault")
-                    for line in belief.rejected
-                ],
-                hint=(
-                    f"git update-ref refs/heads/gitmem/main {belief.commit} goes back to what was believed; "
-                    "gitmem reindex --forget believes the present branch after verifying all of it"
-                ),
-            )
         where = checked_out_at(workspace.location, MAIN)
         if where is not None:
             raise Refused(
                 f"the branch gitmem/main is checked out in {where}: writing to it would show there as deletions",
-                hint=f"git -C {where} switch - (or another branch), then run this again",
+                hint=f"git -C {shlex.quote(str(where))} switch - (or another branch), then run this again",
             )
     view = raw_view(workspace, belief.commit)
     own = belief.inbox is not None and belief.inbox == view.inbox.commit
     return View(workspace, view.main, view.inbox, belief.quarantined, inbox_own=own)
+
+
+def _unbelieved(belief: Belief, writing: bool) -> Refused:
+    back = f"git update-ref {MAIN} {belief.commit} goes back to what was believed; " if belief.commit else ""
+    return Refused(
+        f"the branch gitmem/main is not believed, so nothing is {'written to it' if writing else 'read from it'}",
+        reasons=[
+            Reason("branch.unbelieved", line, "gitmem verify --all names every fault") for line in belief.rejected
+        ],
+        hint=f"{back}gitmem reindex --forget believes the present branch after verifying all of it",
+    )
 
 
 def note_own_commits(workspace: Workspace, view: View, commits: Mapping[str, str]) -> None:

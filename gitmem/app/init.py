@@ -11,7 +11,7 @@ from gitmem.app.shipped import shipped
 from gitmem.app.verify import verify_range
 from gitmem.app.workspace import Workspace, raw_view
 from gitmem.app.writing import config_event
-from gitmem.errors import Refused, RemoteError, UsageError
+from gitmem.errors import Refused, RemoteError, UnsupportedRepository, UsageError
 from gitmem.model.ids import is_project, project_id
 from gitmem.model.judgement import Reason
 from gitmem.model.layout import ATTRIBUTES, CONFIG, MAIN, README, SCHEMA
@@ -69,7 +69,7 @@ def init(
     with writer_lock(location):
         present = backend.ref(MAIN)
         if present is not None:
-            return _present(workspace)
+            return _present(workspace, present)
         _refuse_names_in_the_way(workspace)
         source = None if offline else _remote(workspace, remote)
         if source is not None:
@@ -79,16 +79,14 @@ def init(
         return _create(workspace, project)
 
 
-def _present(workspace: Workspace) -> Initialised:
-    view = belief.believed_view(workspace)
-    config = view.config
-    if config is None:
-        raise Refused(
-            "a branch gitmem/main is here and is not a gitmem memory",
-            reasons=[Reason("branch.foreign", "it has no gitmem.yaml that passes verification", "gitmem verify --all")],
+def _present(workspace: Workspace, tip: str) -> Initialised:
+    if raw_view(workspace, tip).main.entry(CONFIG) is None:
+        raise UnsupportedRepository(
+            "a branch gitmem/main is here and is not a gitmem memory: it has no gitmem.yaml",
             hint="git branch -m gitmem/main some-other-name, then gitmem init",
         )
-    return Initialised("present", workspace.location.title, config.project, view.main.commit or "")
+    view = belief.believed_view(workspace)
+    return Initialised("present", workspace.location.title, view.require_config().project, view.main.commit or "")
 
 
 def _refuse_names_in_the_way(workspace: Workspace) -> None:
@@ -99,9 +97,8 @@ def _refuse_names_in_the_way(workspace: Workspace) -> None:
             taken = [ref for ref, _ in workspace.backend.refs(name)]
         for ref in taken:
             branch = ref.removeprefix("refs/heads/")
-            raise Refused(
-                f"the branch {branch!r} is in the way of gitmem/main; nothing was written",
-                reasons=[Reason("branch.in_the_way", f"git cannot hold {branch!r} and gitmem/main", "rename it")],
+            raise UnsupportedRepository(
+                f"the branch {branch!r} is in the way of gitmem/main: git cannot hold both; nothing was written",
                 hint=f"git branch -m {branch} {branch.replace('/', '-')}-old, then gitmem init",
             )
 
@@ -164,5 +161,7 @@ def _create(workspace: Workspace, project: str | None) -> Initialised:
 
 def _folder_name(workspace: Workspace) -> str:
     location = workspace.location
+    if location.common_dir.name == ".git":  # from a linked worktree too: all of them share one memory
+        return location.common_dir.parent.name or "project"
     folder = location.work_tree or location.common_dir
     return folder.name.removesuffix(".git") or "project"

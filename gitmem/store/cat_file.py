@@ -6,18 +6,21 @@ import contextlib
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from gitmem.errors import Ambiguous, CorruptRecord, GitmemError, NotFound, UnsupportedRepository
+from gitmem.errors import Ambiguous, CorruptRecord, GitmemError, NotFound, RemoteError, UnsupportedRepository
 from gitmem.model.pattern import pattern
 from gitmem.model.text import one_line
 from gitmem.store import program
-from gitmem.store.loose import damaged, loose_path
+from gitmem.store.loose import DAMAGED_HINT, damaged, loose_path
 from gitmem.store.objects import is_object_id, object_id
+from gitmem.store.packfile import broken_pack
 
 if TYPE_CHECKING:
     from gitmem.store.repository import Location
 
 
 _SHORT = pattern(r"[0-9a-fA-F]{4,64}")
+_CORRUPT = pattern(r"(?:loose|packed) object ([0-9a-f]{40,64}) \(stored in (.+?)\) is corrupt")
+_UNFETCHED = pattern(r"could not fetch ([0-9a-f]{40,64}) from promisor remote")
 
 
 class CatFile:
@@ -163,6 +166,12 @@ def _parsed(line: str, oid: str, location: Location) -> tuple[str, int]:
     path = loose_path(location.objects, oid)
     if path.exists():
         raise damaged(path)
+    if broken := broken_pack(location.objects, location.object_format):
+        raise CorruptRecord(
+            f"object {oid} cannot be read: {broken} is not whole",
+            hint=DAMAGED_HINT,
+            details={"object": oid, "path": str(broken)},
+        )
     hint = "it is not in this clone; fetch from where it came" if location.partial or location.shallow else ""
     raise NotFound(f"object {oid} is not in the repository", hint=hint, details={"object": oid})
 
@@ -178,13 +187,35 @@ def _death(process: program.Process, about: str, location: Location) -> GitmemEr
     _end(process)
     if "unknown option" in said or "usage: git cat-file" in said:
         return UnsupportedRepository("this git is too old", hint=f"install git {program.OLDEST_GIT} or newer")
+    if fault := object_fault(said, location):
+        return fault
     if is_object_id(about, location.object_format):
         path = loose_path(location.objects, about)
         if path.exists():
             return damaged(path)
         return CorruptRecord(
             f"object {about} is damaged: {one_line(said, 300)}",
-            hint="git fsck names what is broken",
+            hint=DAMAGED_HINT,
             details={"object": about},
         )
     return GitmemError(f"git could not read {one_line(about, 100)!r}: {one_line(said, 300)}")
+
+
+def object_fault(said: str, location: Location) -> GitmemError | None:
+    """The error when git ended because of one object: damaged, or promised by a remote that gave no answer."""
+    if found := _UNFETCHED.search(said):
+        return RemoteError(
+            f"object {found[1]} is not in this partial clone and could not be fetched: {one_line(said, 200)}",
+            hint="run it again when the remote can be reached; git fetch shows whether it can",
+            details={"object": found[1]},
+        )
+    if found := _CORRUPT.search(said):
+        path = loose_path(location.objects, found[1])
+        if path.exists():
+            return damaged(path)
+        return CorruptRecord(
+            f"object {found[1]} is damaged: {one_line(found[2], 300)} is not whole",
+            hint=DAMAGED_HINT,
+            details={"object": found[1]},
+        )
+    return None

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from gitmem.errors import GitmemError, NotFound, UnsupportedRepository
 from gitmem.store import program
-from gitmem.store.cat_file import CatFile, stream
+from gitmem.store.cat_file import CatFile, object_fault, stream
 from gitmem.store.lock import past_locks
 from gitmem.store.loose import adopt_owner, fsync, loose_path, write_loose
 from gitmem.store.objects import is_object_id, object_id, zero_id
@@ -143,7 +143,7 @@ class GitBackend:
                 self.read(oid)  # raises NotFound or CorruptRecord for the one that is at fault
             elif oid and self.resolve(oid) is None:
                 return NotFound(f"there is no commit {oid}")
-        return done.failure("the history cannot be read")
+        return object_fault(done.err, self.location) or done.failure("the history cannot be read")
 
     def _update_refs(self, moves: Sequence[RefMove]) -> None:
         zero = zero_id(self.object_format)

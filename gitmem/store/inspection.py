@@ -101,10 +101,11 @@ class _Inspection:
             if kind != "tree":
                 self._fault(path, "damaged", f"{oid} is a {kind}, not a folder")
                 return []
-            entries = parse_tree(data, self._backend.object_format)
         except NotFound:
             self._fault(path, "missing", f"folder {oid} is not in the repository")
             return []
+        try:
+            entries = parse_tree(data, self._backend.object_format)
         except CorruptRecord as error:
             self._fault(path, "damaged", error.message)
             return []
@@ -122,9 +123,6 @@ class _Inspection:
                 size = self._backend.size(entry.oid)
             except NotFound:
                 self._fault(path, "missing", f"object {entry.oid} is not in the repository")
-                return
-            except CorruptRecord as error:
-                self._fault(path, "damaged", error.message)
                 return
             if size > FILE_LIMIT:
                 self._fault(path, "size", f"{size} bytes; the limit is {FILE_LIMIT}")

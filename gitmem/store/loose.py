@@ -21,6 +21,7 @@ _LEVEL: Final = 1  # git's own default for loose objects
 _THREADS: Final = 8
 _TRIES: Final = 10
 _TEMPORARY: Final = "gitmem_tmp_"
+DAMAGED_HINT: Final = "git fsck names what is broken; fetch the branch again, or restore that file from another clone"
 
 
 def loose_path(objects: Path, oid: str) -> Path:
@@ -71,7 +72,7 @@ def damaged(path: Path) -> CorruptRecord:
     size = path.stat().st_size if path.exists() else 0
     return CorruptRecord(
         f"object {oid} is damaged: {path} has {size} bytes and is not whole",
-        hint="git fsck names what is broken; fetch the branch again, or restore that file from another clone",
+        hint=DAMAGED_HINT,
         details={"object": oid, "path": str(path)},
     )
 

@@ -1,14 +1,16 @@
-"""A pack of whole objects, streamed: nothing is held but one object (git-scm.com/docs/gitformat-pack)."""
+"""Packs (git-scm.com/docs/gitformat-pack): writing one of whole objects, streamed, and seeing that one is cut off."""
 
 from __future__ import annotations
 
 import hashlib
 import zlib
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Final
 
 from gitmem.store.objects import KINDS
 
+_HEAD_OF_INDEX: Final = b"\xfftOc\0\0\0\2"
 _TYPE: Final = {kind: number for number, kind in enumerate(KINDS, 1)}
 
 
@@ -26,6 +28,43 @@ def write_pack(
     for kind, data in objects:
         put(_entry_header(_TYPE[kind], len(data)) + zlib.compress(data, 1))
     write(checksum.digest())
+
+
+def broken_pack(objects: Path, object_format: str) -> Path | None:
+    """A pack, or its index, that is empty or cut off; git passes over such a one and calls its objects missing.
+
+    Looks at both ends of the files only: the index ends with the checksum that its pack has to end with.
+    """
+    length = 32 if object_format == "sha256" else 20
+    for index in sorted((objects / "pack").glob("*.idx")):
+        pack = index.with_suffix(".pack")
+        try:
+            expected = _checksum_of_pack(index, length)
+            with pack.open("rb") as file:
+                head = file.read(4)
+                file.seek(-min(length, pack.stat().st_size), 2)
+                end = file.read()
+        except FileNotFoundError:
+            continue  # a gc takes them apart
+        if expected is None:
+            return index
+        if head != b"PACK" or end != expected:
+            return pack
+    return None
+
+
+def _checksum_of_pack(index: Path, length: int) -> bytes | None:
+    """The checksum of the pack that an index is for; None when the index is not whole."""
+    size = index.stat().st_size
+    with index.open("rb") as file:
+        start = file.read(8)
+        table = file.read(256 * 4) if start == _HEAD_OF_INDEX else start + file.read(256 * 4 - 8)  # version 2, 1
+        count = int.from_bytes(table[-4:], "big")
+        row = length + (8 if start == _HEAD_OF_INDEX else 4)
+        if len(table) < 256 * 4 or size < file.tell() + count * row + 2 * length:
+            return None
+        file.seek(-2 * length, 2)
+        return file.read(length)
 
 
 def _entry_header(kind: int, size: int) -> bytes:

@@ -83,8 +83,9 @@ def locate(start: Path, *, environ: Mapping[str, str], named: bool = False) -> L
     """The repository that `start` lies in, by git's own rules and with git's own check of who owns it.
 
     `named`: the user gave the path. Then GIT_DIR and the like in the environment are somebody else's business;
-    without a name they are obeyed, which is what a hook of that repository needs. The home folder and `/` are
-    taken as a repository only when named themselves.
+    without a name they are obeyed, which is what a hook of that repository needs, unless `start` lies in another
+    repository: a program that a hook started has gone elsewhere. The home folder and `/` are taken as a repository
+    only when named themselves.
 
     Raises NotARepository, or UnsupportedRepository with what to do.
     """
@@ -92,12 +93,14 @@ def locate(start: Path, *, environ: Mapping[str, str], named: bool = False) -> L
         *("rev-parse", "--path-format=absolute", "--absolute-git-dir", "--git-common-dir", "--is-bare-repository"),
         *("--is-shallow-repository", "--show-object-format", "--show-cdup", _TIP, "--symbolic-full-name", "HEAD"),
     )
-    inherited = None if named or "GIT_DIR" not in environ else (start / environ["GIT_DIR"]).resolve()
-    if named:
-        environ = {name: value for name, value in environ.items() if name not in program.QUARANTINE}
     if not start.is_dir():
         raise NotARepository(f"{start} is not a folder")
     ceiling = {name: environ[name] for name in _CEILING if name in environ}
+    inherited = None if named or "GIT_DIR" not in environ else (start / environ["GIT_DIR"]).resolve()
+    if inherited and _in_another(start, inherited, environ, ceiling):
+        inherited = None
+    if not inherited:
+        environ = {name: value for name, value in environ.items() if name not in program.QUARANTINE}
     done = program.run(asked, environ=environ, git_dir=inherited, cwd=start, user_config=True, ceiling=ceiling)
     lines = done.lines
     if len(lines) < 6 or (done.status and lines[-1] != _TIP):
@@ -146,6 +149,19 @@ def open_backend(location: Location, *, long_lived: bool) -> Backend:
     from gitmem.store.libgit2_backend import LibGit2Backend, can_open
 
     return LibGit2Backend(location, git) if can_open(location) else git
+
+
+def _in_another(start: Path, inherited: Path, environ: Mapping[str, str], ceiling: Mapping[str, str]) -> bool:
+    """Is the folder in a repository of its own, which is not the one that GIT_DIR names?"""
+    asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
+    done = program.run(asked, environ=environ, cwd=start, user_config=True, ceiling=ceiling)
+    if done.status:
+        return False
+    try:
+        link = (inherited / "commondir").read_text("utf-8", "surrogateescape").strip()
+    except (FileNotFoundError, NotADirectoryError):
+        link = "."
+    return Path(done.lines[0]).resolve() != (inherited / link).resolve()
 
 
 def _refusal(done: program.Completed, start: Path) -> NotARepository | UnsupportedRepository:

@@ -152,7 +152,7 @@ def test_reftable_under_a_git_without_it_names_the_extension(repo: Path) -> None
     git(repo, "config", "extensions.refStorage", "reftable")
     with pytest.raises(UnsupportedRepository) as caught:
         at(repo)
-    assert "refstorage" in caught.value.message and "2.45" in caught.value.hint
+    assert "refStorage" in caught.value.message and "2.45" in caught.value.hint
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to give a repository away")
@@ -197,6 +197,10 @@ def test_the_environment_of_a_hook(repo: Path, tmp_path: Path) -> None:
     assert (inside.common_dir, inside.work_tree) == (repo / ".git", tmp_path / "wt")
     relative = at(repo, GIT_DIR=".git")
     assert (relative.git_dir, relative.work_tree) == (repo / ".git", repo)
+    gone_elsewhere = at(tmp_path / "other", **hook)
+    assert gone_elsewhere.git_dir == tmp_path / "other/.git"
+    outside = at(tmp_path, **hook)
+    assert outside.common_dir == repo / ".git"
 
 
 def test_a_real_hook_acts_on_its_own_repository(repo: Path, tmp_path: Path) -> None:
