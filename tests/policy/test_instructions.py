@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.model.nouns import Alternative
 from gitmem.policy.gate import decide
-from gitmem.policy.instructions import instruction
+from gitmem.policy.instructions import _SIGNED, instruction
 from tests.policy.builders import CONFIG, create, facts, file_ref, memory, move
 from tests.policy.instruction_lines import ADDRESSED, PLAIN
 
@@ -63,3 +63,11 @@ def test_a_bad_record_can_still_be_rejected() -> None:
 @given(st.text(max_size=200))
 def test_any_text_is_read(text: str) -> None:
     assert instruction(text) in (True, False)
+
+
+@pytest.mark.parametrize(("signs", "pattern"), _SIGNED)
+@settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
+@given(data=st.data())
+def test_what_a_pattern_matches_has_one_of_its_signs(signs: tuple[str, ...], pattern: str, data: st.DataObject) -> None:
+    text = data.draw(st.from_regex(pattern.replace("$", r"\Z")))
+    assert any(sign in text for sign in signs)
