@@ -12,6 +12,7 @@ from gitmem.app.belief import believed_view
 from gitmem.app.claim_set import ClaimSet, says_the_same
 from gitmem.app.facts import Claim, Lookup, claim_of, index_lookup, sources, tombstone_claim
 from gitmem.app.import_sources import Source, chosen_sources, read
+from gitmem.app.outbox import UNKEPT
 from gitmem.app.remember import build
 from gitmem.app.workspace import View, Workspace
 from gitmem.app.writing import Judged, Mutation, refuses, write
@@ -33,7 +34,7 @@ Progress = Callable[[str, int, int], None]
 
 @dataclass(frozen=True)
 class Left:
-    """A note that the gate refused: where it stands, its title, and why."""
+    """A note that the gate refused: where it stands, its title unless it may hold a secret, and why."""
 
     source: str
     lines: str
@@ -184,8 +185,9 @@ class _Run:
         memory = item.mutation.change.after
         assert self._known is not None and self._note is not None  # noqa: S101  the plan has set them
         if refuses(item):
-            left = Left(self._note.source, self._note.lines, memory.title, item.decision.reasons)
-            self.result.refused.append(left)
+            # What may not be kept may not be shown either.
+            title = "" if any(found.code in UNKEPT for found in item.decision.reasons) else memory.title
+            self.result.refused.append(Left(self._note.source, self._note.lines, title, item.decision.reasons))
             return
         self._known.add(memory)
         self.result.admitted += 1

@@ -137,6 +137,17 @@ def test_a_rejected_note_stays_out_on_every_run(shop: Path, gitmem: Gitmem) -> N
         assert told["codes"]["tombstoned"] == 2  # the note itself, and the one that says nearly the same
 
 
+def test_a_secret_in_a_note_is_refused_and_repeated_nowhere(shop: Path, gitmem: Gitmem) -> None:
+    token = "ghp_" + "a1B2c3D4e5F6" * 3
+    commit(shop, {"AGENTS.md": f"- The deploy token is {token} for now.\n- Deploys go out on Tuesdays.\n"})
+    for options in (["--json"], []):
+        done = gitmem(shop, "import", "AGENTS.md", *options)
+        assert "secret" in done.out and token not in done.out + done.err
+    assert {memory["title"] for memory in memories(gitmem, shop, "--inbox")} == {"Deploys go out on Tuesdays"}
+    kept = shop / ".git/gitmem"
+    assert all(token.encode() not in file.read_bytes() for file in kept.rglob("*") if file.is_file())
+
+
 def test_a_dry_run_and_a_list_write_nothing(shop: Path, gitmem: Gitmem) -> None:
     before = tips(shop)
     told = summary(gitmem(shop, "import", "--dry-run", "--json"))
