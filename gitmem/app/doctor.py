@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ from gitmem.app.outbox import refusals
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError
 from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN
+from gitmem.model.vocabulary import WAITING
 from gitmem.store.identity import identity
 from gitmem.store.lock import left_locks
 from gitmem.store.repack import loose_count
@@ -75,9 +77,9 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
         )
     for path, reasons in trust.quarantined.items():
         yield Finding("quarantine", "fault", f"{path}: {'; '.join(reasons)}", "gitmem verify --all")
-    waiting = len(view.inbox.memory_ids())
+    waiting = sum(memory.status in WAITING for memory in view.memories(INBOX))
     if waiting:
-        yield Finding("inbox", "note", f"{waiting} records on {INBOX}", "gitmem list --inbox")
+        yield Finding("inbox", "note", f"{waiting} waiting in the inbox ({INBOX})", "gitmem list --inbox")
 
 
 def _worktree(workspace: Workspace) -> Iterator[Finding]:
@@ -87,12 +89,18 @@ def _worktree(workspace: Workspace) -> Iterator[Finding]:
             "checkout",
             "fault",
             f"gitmem/main is checked out in {where}: gitmem does not write",
-            f"git -C {where} switch -",
+            f"git -C {shlex.quote(str(where))} switch -",
         )
     for ref, _ in workspace.backend.refs(f"{MAIN}/"):
-        yield Finding("branch", "fault", f"{ref} is in the way of gitmem/main", f"git branch -m {ref} other-name")
+        if ref != MAIN:
+            name = ref.removeprefix("refs/heads/")
+            yield Finding("branch", "fault", f"the branch {name} is in the way of gitmem/main", _renamed(name))
     if workspace.backend.ref(BRANCH_SPACE.rstrip("/")) is not None:
-        yield Finding("branch", "fault", "a branch named gitmem is in the way", "git branch -m gitmem gitmem-old")
+        yield Finding("branch", "fault", "the branch gitmem is in the way of gitmem/main", _renamed("gitmem"))
+
+
+def _renamed(branch: str) -> str:
+    return f"git branch -m {branch} {branch.replace('/', '-')}-old"
 
 
 def _identity(workspace: Workspace) -> Iterator[Finding]:

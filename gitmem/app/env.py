@@ -12,6 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Final, TextIO
 
+from gitmem.errors import GitmemError
 from gitmem.model.frozen import dataclass
 from gitmem.model.vocabulary import Channel
 
@@ -62,15 +63,21 @@ class Env:
     start: Path | None = None  # the repository named by --repo, if one was
 
     def state_home(self) -> Path:
-        """Where a user's own state lives: XDG_STATE_HOME/gitmem."""
-        root = self.environ.get("XDG_STATE_HOME") or f"{self.environ.get('HOME', '/nonexistent')}/.local/state"
-        return Path(root) / "gitmem"
+        """Where a user's own state lives: XDG_STATE_HOME/gitmem. Raises GitmemError when there is no home."""
+        named, home = self.environ.get("XDG_STATE_HOME", ""), self.environ.get("HOME", "")
+        if named.startswith("/"):  # the specification says to ignore a relative one
+            return Path(named) / "gitmem"
+        if not home:
+            raise GitmemError("there is no HOME", hint="set HOME, or XDG_STATE_HOME to a folder of yours")
+        return Path(home) / ".local/state/gitmem"
 
 
 def observe(start: str | None = None) -> Env:
     """The Env of this process."""
     environ = dict(os.environ)  # noqa: TID251
-    channel, host = observe_channel(environ, sys.stdin.isatty() if sys.stdin else False, _ancestors())
+    told = any(environ.get(name) for name in AGENT_VARIABLES)
+    tty = sys.stdin.isatty() if sys.stdin else False
+    channel, host = observe_channel(environ, tty, () if told else _ancestors())
     return Env(
         cwd=Path.cwd(),
         environ=environ,
@@ -122,7 +129,7 @@ def _ancestors() -> tuple[str, ...]:
 
 
 def edit_text(env: Env, text: str, suffix: str) -> str | None:
-    """Open the user's editor on `text`; None when it was left unchanged or the editor failed.
+    """Open the user's editor on `text`; None when it was left unchanged. Raises GitmemError when the editor failed.
 
     The editor is what git would take: GIT_EDITOR, VISUAL, EDITOR, else vi; run by the shell as git does.
     """
@@ -132,7 +139,15 @@ def edit_text(env: Env, text: str, suffix: str) -> str | None:
     command = next((env.environ[n] for n in ("GIT_EDITOR", "VISUAL", "EDITOR") if env.environ.get(n)), "vi")
     with tempfile.TemporaryDirectory(prefix="gitmem-") as folder:
         file = Path(folder) / f"draft{suffix}"
-        file.write_text(text)
+        file.write_text(text, encoding="utf-8")
         done = subprocess.run(["/bin/sh", "-c", f'{command} "$1"', "editor", str(file)], check=False)
-        edited = file.read_text()
-    return None if done.returncode or edited == text else edited
+        try:
+            edited = file.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise GitmemError("what the editor left cannot be read as UTF-8; nothing was written") from None
+    if done.returncode:
+        raise GitmemError(
+            f"the editor {command!r} ended with {done.returncode}; nothing was written",
+            hint="name one that runs here: EDITOR=nano gitmem …",
+        )
+    return None if edited == text else edited

@@ -9,9 +9,9 @@ from itertools import islice
 
 from gitmem.app import belief
 from gitmem.app.workspace import Found, View, Workspace
-from gitmem.model.layout import EVENTS, INBOX, MAIN, event_of_path, memory_path
+from gitmem.model.layout import EVENTS, INBOX, MAIN, MEMORIES, TOMBSTONES, event_of_path, memory_path
 from gitmem.model.nouns import Event, Memory
-from gitmem.model.records import event_from_bytes, memory_from_bytes, to_data
+from gitmem.model.records import event_from_bytes, memory_from_bytes, to_data, tombstone_from_bytes
 from gitmem.model.yaml_codec import emit
 from gitmem.store.objects import CommitInfo, parse_commit
 from gitmem.store.snapshot import changed_paths, tree_of
@@ -41,8 +41,13 @@ def log(workspace: Workspace, prefix: str | None, *, limit: int | None = None, d
     """Events newest first: of one memory, or of the whole branch."""
     view = belief.believed_view(workspace)
     view.require_config()
-    found = view.find(prefix) if prefix else None
-    yield from islice(_entries(view, found, diffs), limit)
+    if prefix is None:
+        return islice(_entries(view, None, diffs), limit)
+    # One memory's events lie on the branch and in the inbox; what moves it from one to the other is told in both.
+    entries = sorted(_entries(view, view.find(prefix), diffs), key=lambda entry: (entry.event.id, entry.ref == MAIN))
+    told = {(entry.event.op, entry.event.at) for entry in entries if entry.ref == MAIN}
+    once = [e for e in reversed(entries) if e.ref == MAIN or (e.event.op, e.event.at) not in told]
+    return islice(iter(once), limit)
 
 
 def _entries(view: View, found: Found | None, diffs: bool) -> Iterator[Entry]:
@@ -70,6 +75,7 @@ def _of_commit(view: View, commit: str, ref: str, found: Found | None, diffs: bo
     parents = [tree_of(backend, parent) for parent in info.parents]
     events: list[Event] = []
     blobs: dict[str, tuple[str | None, str | None]] = {}
+    rejected: dict[str, str] = {}
     for changed in changed_paths(backend, parents[0] if parents else None, info.tree):
         if (
             changed.path.startswith(EVENTS + "/")
@@ -78,13 +84,16 @@ def _of_commit(view: View, commit: str, ref: str, found: Found | None, diffs: bo
             and event_of_path(changed.path)
         ):
             events.append(event_from_bytes(backend.read(changed.new.oid)[1], path=changed.path, trusted=True))
-        elif changed.path.startswith("memories/"):
+        elif changed.path.startswith(TOMBSTONES + "/") and changed.new is not None:
+            tomb = tombstone_from_bytes(backend.read(changed.new.oid)[1], path=changed.path, trusted=True)
+            rejected[tomb.history[-1].memory] = tomb.title
+        elif changed.path.startswith(MEMORIES + "/"):
             blobs[changed.path] = (changed.old.oid if changed.old else None, changed.new.oid if changed.new else None)
     for event in sorted(events, key=lambda event: event.id, reverse=True):
         if found is not None and event.memory != found.memory.id:
             continue
         old, new = (_record(view, oid) for oid in blobs.get(memory_path(event.memory or "--"), (None, None)))
-        title = new.title if new else old.title if old else ""
+        title = new.title if new else old.title if old else rejected.get(event.memory or "", "")
         yield Entry(event, commit, _who(info), ref, title, _diff(old, new) if diffs else "")
 
 
@@ -107,6 +116,7 @@ def _diff(old: Memory | None, new: Memory | None) -> str:
 def blame(workspace: Workspace, prefix: str) -> list[Line]:
     """Each line of a memory's canonical text with the event that last set it."""
     view = belief.believed_view(workspace)
+    view.require_config()
     found = view.find(prefix)
     backend = view.workspace.backend
     source = view.main if found.ref == MAIN else view.inbox

@@ -8,18 +8,20 @@ from typing import Any, Final
 
 from gitmem.app.belief import believed_view
 from gitmem.app.facts import Lookup, sources
-from gitmem.app.remember import Remembered, build
+from gitmem.app.outbox import record_refusals
+from gitmem.app.remember import Remembered, already_there, build, proposal_of
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import Mutation, status_change, write
-from gitmem.errors import Refused, UsageError
+from gitmem.errors import NotFound, Refused, UsageError
 from gitmem.evidence.resolvers import expand
 from gitmem.model.drafts import draft_of, draft_text
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Reason
-from gitmem.model.layout import INBOX, MAIN
+from gitmem.model.layout import INBOX, MAIN, TOMBSTONES
 from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory, Proposal
-from gitmem.model.records import digest, event_from_bytes
+from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.text import one_line
+from gitmem.model.vocabulary import WAITING
 from gitmem.policy.landing import lands
 from gitmem.policy.transitions import legal_moves
 
@@ -33,37 +35,73 @@ TARGETS: Final = {
     "lift": "active",
 }
 _OPS: Final[dict[str, Any]] = {"wrong": "reject"}
+_VERBS: Final = frozenset({*TARGETS, "supersede", "edit"})
+_DOUBTING: Final = frozenset({"wrong", "dispute"})
+_PAST: Final = {"accept": "accepted", "reject": "rejected"}
 
 
-def move(workspace: Workspace, verb: str, prefix: str, reason: str, evidence: Sequence[str] = ()) -> Memory:
+def move(workspace: Workspace, verb: str, prefix: str, reason: str, evidence: Sequence[str] = ()) -> Found:
     """One plain move of one memory. `wrong` writes the tombstone, `lift` lifts it."""
     require_reason(reason, f"gitmem {verb} {prefix}")
     op: Any = _OPS.get(verb, verb)
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
-        found = view.find(prefix)
-        if found.ref == INBOX:
-            return _withdraw(view, found, verb, reason)
-        require_person(view, verb, found.memory.id)
+        found = find_for(view, verb, prefix)
         before = found.memory
-        _require_legal(before, op, verb)
-        added = expanded(view, evidence)
+        if found.ref == INBOX:
+            return _of_proposal(view, before, verb, reason)
+        require_person(view, verb, before, reason)
+        _require_legal(view, before, op, verb)
+        added = [_against(ref) if verb in _DOUBTING else ref for ref in expanded(view, evidence)]
         change = status_change(before, op, TARGETS[verb], reason, evidence=(*before.evidence, *added))
         entomb: Any = {"wrong": "reject", "lift": "lift"}.get(verb)
         return [Mutation(change, MAIN, entomb=entomb)]
 
-    outcome = write(workspace, plan, subject=_subject(verb))
-    return outcome.judged[0].mutation.change.after
+    moved = write(workspace, plan, subject=_subject(verb)).judged[-1].mutation
+    return Found(moved.change.after, moved.ref)
 
 
-def _withdraw(view: View, found: Found, verb: str, reason: str) -> list[Mutation]:
-    """Of a candidate only a retraction is possible here: its proposer takes it back."""
-    if verb != "retract":
-        raise Refused(
-            f"{found.memory.id} is a candidate: it can be accepted, rejected or retracted",
-            reasons=[Reason("status.move", f"{verb} is no move of a candidate", f"gitmem accept {found.memory.id}")],
-        )
-    return [Mutation(status_change(found.memory, "retract", "archived", reason), INBOX)]
+def _against(ref: EvidenceRef) -> EvidenceRef:
+    """What is brought against a memory does not support it."""
+    return replace(ref, role="contradicts") if ref.role == "supports" else ref
+
+
+def find_for(view: View, verb: str, prefix: str) -> Found:
+    """The memory that a verb is to work on. Raises NotFound, for a claim rejected in another clone as well."""
+    view.require_config()
+    try:
+        return view.find(prefix)
+    except NotFound:
+        for path, raw in view.main.read_all(TOMBSTONES) if verb == "lift" else ():
+            tomb = tombstone_from_bytes(raw, path=path, trusted=True)
+            if tomb.standing and tomb.history[-1].memory.startswith(prefix.strip().lower()):
+                identifier = tomb.history[-1].memory
+                raise NotFound(
+                    f"{identifier} was a candidate of another clone when it was rejected; it is lifted there",
+                    hint=f'in that clone: gitmem lift {identifier} --because "…"',
+                ) from None
+        raise
+
+
+def _of_proposal(view: View, memory: Memory, verb: str, reason: str) -> list[Mutation]:
+    """The plain moves of a record of the inbox: its proposer takes it back, a person lifts its rejection."""
+    if verb == "retract" and memory.status in WAITING:
+        if view.workspace.env.channel != "terminal" and not _is_own(view, memory):
+            require_person(view, verb, memory, reason)
+        return [Mutation(status_change(memory, "retract", "archived", reason), INBOX)]
+    if verb == "lift" and memory.status == "wrong":
+        require_person(view, verb, memory, reason)
+        change = status_change(memory, "lift", "candidate", reason)
+        return [Mutation(change, MAIN, entomb="lift", stores_record=False), Mutation(change, INBOX)]
+    raise _refused(
+        view, memory, _OPS.get(verb, verb), f"{_standing(memory)} in the inbox: {verb} is not possible", "status.move",
+        f"{verb} is no move from here", _open_to(memory, INBOX),
+    )  # fmt: skip
+
+
+def _is_own(view: View, memory: Memory) -> bool:
+    env, proposal = view.workspace.env, proposal_of(view, memory.id, INBOX)
+    return proposal is not None and (proposal.actor.channel, proposal.actor.host) == (env.channel, env.host)
 
 
 def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> Remembered:
@@ -71,56 +109,77 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
     require_reason(reason, f"gitmem supersede {prefix}")
     identifier = memory_id(workspace.env.random(8))
 
-    def plan(view: View, _: Lookup) -> list[Mutation]:
-        old = view.find(prefix)
-        if old.ref == INBOX:
-            raise UsageError(
-                f"{old.memory.id} is a candidate; edit or reject it", hint=f"gitmem reject {old.memory.id}"
-            )
-        _require_legal(old.memory, "supersede", "supersede")
+    there: list[Memory] = []
+
+    def plan(view: View, known: Lookup) -> list[Mutation]:
+        old = find_for(view, "supersede", prefix)
         linked = replace(
-            draft, links=(*draft.links, Link("supersedes", old.memory.id)), key=draft.key or old.memory.key
+            draft,
+            links=(*draft.links, Link("supersedes", old.memory.id)),
+            key=draft.key or old.memory.key,
+            audience=old.memory.scope.audience,
         )
-        linked = replace(linked, audience=old.memory.scope.audience)
         (built,) = build(view, [linked], [identifier], None)
+        same = already_there(view, known, built.memory)
+        there[:] = [same] if same is not None else []
+        if same is not None:
+            return []
+        if old.ref == INBOX:
+            raise _refused(
+                view, old.memory, "supersede", f"{_standing(old.memory)} in the inbox: nothing is there to supersede",
+                "status.move", "only what is on gitmem/main is superseded", _open_to(old.memory, INBOX),
+            )  # fmt: skip
+        _require_legal(view, old.memory, "supersede", "supersede")
         change = Change("create", built.memory, reason=reason)
         if built.memory.status != "active":
             return [Mutation(change, INBOX, unresolved=built.unresolved)]
-        return superseding(old.memory, change, reason, unresolved=built.unresolved)
+        return _superseding(old.memory, change, reason, built.unresolved)
 
     outcome = write(workspace, plan, subject=_subject("supersede"))
+    if there:
+        return Remembered(there[0], "unchanged")
     after = next(item.mutation.change.after for item in outcome.judged if item.mutation.change.after.id == identifier)
     reasons = tuple(r for item in outcome.judged for r in item.decision.reasons)
     return Remembered(after, after.status, reasons)
 
 
-def superseding(old: Memory, new: Change, reason: str, **landing: Any) -> list[Mutation]:
+def _superseding(old: Memory, new: Change, reason: str, unresolved: tuple[Reason, ...]) -> list[Mutation]:
     """Both sides of a supersession: the old record names its replacement, the new one is written."""
-    closed = replace(old, status="superseded", links=(*old.links, Link("superseded_by", new.after.id)))
-    return [
-        Mutation(Change("supersede", closed, before=old, reason=reason), MAIN),
-        Mutation(new, MAIN, **landing),
-    ]
+    return [_closed(old, new.after.id, reason), Mutation(new, MAIN, unresolved=unresolved)]
+
+
+def _closed(old: Memory, by: str, reason: str) -> Mutation:
+    closed = replace(old, status="superseded", links=(*old.links, Link("superseded_by", by)))
+    return Mutation(Change("supersede", closed, before=old, reason=reason), MAIN)
 
 
 def edit(
-    workspace: Workspace, prefix: str, change: Callable[[Memory], Memory], reason: str, evidence: Sequence[str] = ()
-) -> Memory:
-    """Change the text, tags, paths, validity or evidence of a memory; its identity stays."""
+    workspace: Workspace,
+    prefix: str,
+    change: Callable[[Memory], Memory],
+    reason: str,
+    *,
+    evidence: Sequence[str] = (),
+    draft: Draft | None = None,
+) -> Found:
+    """Change the text, tags, paths, validity or evidence of a memory; its identity stays.
+
+    `draft` is what the memory is to say, as an editor gave it; `change` is made after that.
+    """
     require_reason(reason, f"gitmem edit {prefix}")
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
-        found = view.find(prefix)
-        require_person(view, "edit", found.memory.id)
-        _require_legal(found.memory, "edit", "edit")
-        after = change(found.memory)
+        found = find_for(view, "edit", prefix)
+        require_person(view, "edit", found.memory, reason)
+        _require_legal(view, found.memory, "edit", "edit", found.ref)
+        after = change(found.memory if draft is None else _like(view, found.memory, draft))
         after = replace(after, evidence=(*after.evidence, *expanded(view, evidence)))
         if after == found.memory:
-            raise UsageError(f"nothing of {found.memory.id} would change", hint="gitmem edit --help")
+            raise UsageError(f"nothing of {found.memory.id} would change", hint="gitmem edit --help lists what can")
         return [Mutation(Change("edit", after, before=found.memory, reason=reason), found.ref)]
 
-    outcome = write(workspace, plan, subject=_subject("edit"))
-    return outcome.judged[0].mutation.change.after
+    edited = write(workspace, plan, subject=_subject("edit")).judged[0].mutation
+    return Found(edited.change.after, edited.ref)
 
 
 def accept(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[Memory]:
@@ -128,17 +187,13 @@ def accept(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[M
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         mutations: list[Mutation] = []
-        for prefix in prefixes:
-            candidate = _candidate(view, prefix)
-            require_person(view, "accept", candidate.id)
+        for candidate in _candidates(view, "accept", prefixes, reason):
             change = status_change(candidate, "accept", "active", reason or "accepted")
             proposed = _proposal(view, candidate)
             landing: dict[str, Any] = {"leaves_inbox": True, "proposed": proposed}
             old = [view.memory(identifier) for identifier in candidate.linked("supersedes")]
-            if old and old[0] is not None:
-                mutations += superseding(old[0], change, reason or "accepted", **landing)
-            else:
-                mutations.append(Mutation(change, MAIN, **landing))
+            closed = [_closed(memory, candidate.id, reason or "accepted") for memory in old if memory is not None]
+            mutations += [*closed, Mutation(change, MAIN, **landing)]
         return mutations
 
     outcome = write(workspace, plan, subject=_subject("accept"))
@@ -151,9 +206,7 @@ def reject(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[M
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         mutations = []
-        for prefix in prefixes:
-            candidate = _candidate(view, prefix)
-            require_person(view, "reject", candidate.id)
+        for candidate in _candidates(view, "reject", prefixes, reason):
             change = status_change(candidate, "reject", "wrong", reason)
             mutations += [
                 Mutation(change, MAIN, entomb="reject", stores_record=False, proposed=_proposal(view, candidate)),
@@ -165,28 +218,28 @@ def reject(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[M
     return [item.mutation.change.after for item in outcome.judged if item.mutation.ref == INBOX]
 
 
-def _candidate(view: View, prefix: str) -> Memory:
-    found = view.find(prefix)
-    if found.memory.status not in ("candidate", "quarantined"):
-        moves = ", ".join(legal_moves(found.memory.status)) or "none"
-        raise Refused(
-            f"{found.memory.id} is {found.memory.status}, not a candidate",
-            reasons=[Reason("status.move", f"its moves are: {moves}", f"gitmem show {found.memory.id}")],
-        )
-    return found.memory
+def _candidates(view: View, verb: str, prefixes: Sequence[str], reason: str) -> list[Memory]:
+    """The candidates that a person names, each once."""
+    found = {item.memory.id: item.memory for item in (find_for(view, verb, prefix) for prefix in prefixes)}
+    for memory in found.values():
+        require_person(view, verb, memory, reason)
+        if memory.status not in WAITING:
+            raise _refused(
+                view, memory, verb, f"{_standing(memory)}, not a candidate; nothing was written", "status.move",
+                f"only a candidate can be {_PAST[verb]}", f"gitmem log {memory.id} tells what became of it",
+            )  # fmt: skip
+    return list(found.values())
 
 
 def _proposal(view: View, candidate: Memory) -> Proposal:
     """Who proposed a candidate, from the event that brought it into the inbox."""
-    names = view.inbox.event_names(candidate.id)
-    raw = view.inbox.read(names[0]) if names else None
-    if raw is None:
+    proposal = proposal_of(view, candidate.id, INBOX)
+    if proposal is None:
         raise Refused(
             f"no event tells who proposed {candidate.id}",
             reasons=[Reason("event.missing", "the inbox was written to by something else", "gitmem doctor")],
         )
-    event = event_from_bytes(raw, path=names[0])
-    return Proposal(at=event.at, actor=event.actor, event=digest(raw), op=event.op)
+    return proposal
 
 
 def expanded(view: View, evidence: Sequence[str]) -> list[EvidenceRef]:
@@ -200,40 +253,56 @@ def require_reason(reason: str, command: str) -> None:
         raise UsageError("this needs a reason", hint=f'{command} --because "…"')
 
 
-def require_person(view: View, verb: str, identifier: str) -> None:
-    """Raise Refused when this channel may propose only."""
+def require_person(view: View, verb: str, memory: Memory, reason: str) -> None:
+    """Raise Refused, and keep it in the outbox, when this channel may propose only."""
     env = view.workspace.env
-    config = view.require_config()
-    if lands(env.channel, config) == "main":
+    if lands(env.channel, view.require_config()) == "main":
         return
-    who = "this was not called by a person at a terminal" if env.channel != "terminal" else "policy sends it to review"
+    op: Any = _OPS.get(verb, verb)
+    if env.channel == "terminal":
+        raise _refused(
+            view, memory, op, f"{verb} is not decided here: the policy says that review is on the forge",
+            "channel.authority", "a terminal may propose and withdraw",
+            'gitmem policy review local --because "…" lets people decide at their terminals',
+        )  # fmt: skip
     seen = f" (seen: {env.host})" if env.host else ""
-    raise Refused(
-        f"{verb} is a person's to do: {who}{seen}; nothing was written",
-        reasons=[
-            Reason(
-                "channel.authority",
-                f"a {env.channel} channel may propose and withdraw its own proposals",
-                f"a person runs: gitmem {verb} {identifier} --because “…”"
-                if verb != "accept"
-                else f"a person runs: gitmem accept {identifier}",
-            )
-        ],
-    )
+    why = "" if verb == "accept" else ' --because "…"'
+    raise _refused(
+        view, memory, op, f"{verb} is for a person at a terminal, and this came through {env.channel}{seen}",
+        "channel.authority", f"the channel {env.channel} may propose, and withdraw its own proposals",
+        f"a person runs: gitmem {verb} {memory.id}{why}",
+    )  # fmt: skip
 
 
-def _require_legal(memory: Memory, op: str, verb: str) -> None:
-    moves = legal_moves(memory.status)
-    if op not in moves:
-        names = {"reject": "wrong"}
-        known = sorted({names.get(name, name) for name in moves} - {"merge", "redact", "mark", "accept"})
-        shown = ", ".join(f"gitmem {name} {memory.id}" for name in known) or "none"
-        raise Refused(
-            f"{memory.id} is {memory.status}: {verb} is not possible; nothing was written",
-            reasons=[
-                Reason("status.move", f"{verb} does not lead on from {memory.status}", f"what is: {shown}", "status")
-            ],
-        )
+def _refused(view: View, memory: Memory, op: Any, message: str, code: str, why: str, hint: str) -> Refused:
+    """The refusal of a move before the gate is asked, kept in the outbox as every other."""
+    reason = Reason(code, why, hint, "status" if code == "status.move" else "")
+    record_refusals(view.workspace, [(Change(op, memory, before=memory), [reason])])
+    return Refused(f"{message.removesuffix('; nothing was written')}; nothing was written", reasons=[reason])
+
+
+def _require_legal(view: View, memory: Memory, op: str, verb: str, ref: str = MAIN) -> None:
+    if op not in legal_moves(memory.status):
+        raise _refused(
+            view, memory, op, f"{_standing(memory)}: {verb} is not possible", "status.move",
+            f"{verb} does not lead on from {memory.status}", _open_to(memory, ref),
+        )  # fmt: skip
+
+
+def _standing(memory: Memory) -> str:
+    return f"{memory.id} is {'a candidate' if memory.status == 'candidate' else memory.status}"
+
+
+def _open_to(memory: Memory, ref: str) -> str:
+    """The commands that this memory is open to."""
+    if ref == INBOX:
+        verbs = {"wrong": ["lift"], "candidate": ["accept", "edit", "reject", "retract"]}.get(memory.status, [])
+    else:
+        names = {op: verb for verb, op in _OPS.items()}
+        verbs = sorted({names.get(op, op) for op in legal_moves(memory.status)} & _VERBS)
+    if not verbs:
+        return f"nothing: remember it anew; gitmem log {memory.id} tells what became of it"
+    return "possible: " + ", ".join(f"gitmem {verb} {memory.id}" for verb in verbs)
 
 
 def _subject(verb: str) -> Callable[[Sequence[Mutation]], str]:
@@ -248,27 +317,23 @@ def _subject(verb: str) -> Callable[[Sequence[Mutation]], str]:
 
 def kind_of(workspace: Workspace, prefix: str) -> str:
     """The kind of a memory, for a replacement that does not say its own."""
-    return believed_view(workspace).find(prefix).memory.kind
+    return find_for(believed_view(workspace), "supersede", prefix).memory.kind
 
 
 def draft_for_edit(workspace: Workspace, prefix: str) -> str:
     """What an editor opens for a memory."""
-    return draft_text(draft_of(believed_view(workspace).find(prefix).memory))
+    return draft_text(draft_of(find_for(believed_view(workspace), "edit", prefix).memory))
 
 
-def edited_like(memory: Memory, draft: Draft) -> Memory:
-    """`memory` with everything that a draft may say taken from `draft`. References must be full or as they were."""
-    if any(isinstance(ref, str) for ref in draft.evidence):
-        raise UsageError(
-            "in the editor references stand in full",
-            hint='add one with: gitmem edit ID --evidence "file:…" --because "…"',
-        )
-    evidence = tuple(ref for ref in draft.evidence if not isinstance(ref, str))
+def _like(view: View, memory: Memory, draft: Draft) -> Memory:
+    """`memory` with everything that a draft may say taken from `draft`."""
+    where = sources(view, view.workspace.env.channel)
     return replace(
         memory,
         kind=draft.kind,
         title=draft.title,
         body=draft.body,
+        scope=replace(memory.scope, audience=draft.audience),
         aliases=draft.aliases,
         alternatives=draft.alternatives,
         cue=draft.cue,
@@ -280,5 +345,5 @@ def edited_like(memory: Memory, draft: Draft) -> Memory:
         tags=draft.tags,
         valid=draft.valid,
         links=draft.links,
-        evidence=evidence,
+        evidence=tuple(expand(ref, where) if isinstance(ref, str) else ref for ref in draft.evidence),
     )

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timezone
+from typing import Final, Literal
 
 from gitmem.app import belief
 from gitmem.app.catch_up import catch_up, opened_index
@@ -14,14 +15,19 @@ from gitmem.errors import NotFound, UsageError
 from gitmem.model.judgement import Filter, Resolution
 from gitmem.model.layout import INBOX, MAIN, memory_path
 from gitmem.model.nouns import Memory
+from gitmem.model.pattern import pattern
 from gitmem.model.times import parse_instant
-from gitmem.model.vocabulary import STATUSES, VISIBLE
+from gitmem.model.vocabulary import STATUSES, VISIBLE, WAITING
 from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.faults import IndexBusy
 from gitmem.recall.query import Found as Answer
 from gitmem.recall.query import Query
 from gitmem.recall.search_index import SearchIndex
 from gitmem.store.objects import parse_commit
+from gitmem.store.transaction import root_commit_id
+
+EVERY: Final = "all"  # the word for every state
+_QUOTED: Final = pattern(r'"([^"]+)"')
 
 
 @dataclass(frozen=True)
@@ -47,7 +53,8 @@ class Listed:
 
 def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
     """One memory in any state, today or as the branch had it at a revision, tag or date."""
-    view = view_at(workspace, at)
+    view, _ = view_at(workspace, at)
+    view.require_config()
     found = view.find(prefix)
     source = view.main if found.ref == MAIN else view.inbox
     raw = source.read(memory_path(found.memory.id)) or b""
@@ -55,36 +62,49 @@ def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
     return Shown(found.memory, found.ref, raw, resolutions(view, found.memory, "terminal"))
 
 
-def view_at(workspace: Workspace, at: str | None) -> View:
-    """The believed view, or an earlier commit of what is believed. `at`: a revision of the branch, or a date."""
+def view_at(workspace: Workspace, at: str | None) -> tuple[View, datetime]:
+    """The believed view and the present, or an earlier commit of what is believed and the moment that was named.
+
+    `at`: a date or time, a revision or tag of the memory branch, or one of the code, which stands for its date.
+    """
     view = belief.believed_view(workspace)
     if at is None:
-        return view
-    backend = workspace.backend
-    commit = _commit_at(workspace, view, at)
-    if view.main.commit is None or not backend.is_ancestor(commit, view.main.commit):
-        raise NotFound(
-            f"{at!r} is no earlier state of gitmem/main", hint="git log gitmem/main shows them; a date works too"
-        )
+        return view, workspace.env.now()
+    if view.main.commit is None:
+        view.require_config()
+    commit, moment = _commit_at(workspace, view.main.commit or "", at)
     # The inbox has no past worth asking for: candidates are this clone's own.
-    return View(workspace, raw_view(workspace, commit).main, raw_view(workspace).main, view.quarantined)
+    earlier = View(workspace, raw_view(workspace, commit).main, view.inbox, view.quarantined, view.inbox_own)
+    return earlier, moment
 
 
-def _commit_at(workspace: Workspace, view: View, at: str) -> str:
+def _commit_at(workspace: Workspace, tip: str, at: str) -> tuple[str, datetime]:
+    backend = workspace.backend
     try:
         moment = parse_instant(at)
     except ValueError:
-        commit = workspace.backend.resolve(at)
-        if commit is None:
-            raise NotFound(f"{at!r} names no commit here and is no date", hint="gitmem log shows commits") from None
-        return commit
-    if view.main.commit is None:
-        raise NotFound("there is no gitmem memory yet", hint="gitmem init")
-    for commit in workspace.backend.log(view.main.commit, first_parent=True):
-        seconds = int(parse_commit(workspace.backend.read(commit)[1]).committer.rpartition(">")[2].split()[0])
-        if seconds <= moment.timestamp():
-            return commit
-    raise NotFound(f"gitmem/main did not exist yet on {at}", hint="gitmem log shows when it began")
+        named = backend.resolve(at)
+        if named is None:
+            raise NotFound(
+                f"{at!r} names no commit here and is no date",
+                hint="a date is like 2026-03-02; git log gitmem/main lists the commits",
+            ) from None
+        moment = _committed(workspace, named)
+        if backend.is_ancestor(named, tip):
+            return named, moment
+        if backend.is_ancestor(root_commit_id(backend), named):
+            raise NotFound(
+                f"{at!r} is no earlier state of what is believed of gitmem/main", hint="gitmem verify --all says why"
+            ) from None
+    for commit in backend.log(tip, first_parent=True):
+        if _committed(workspace, commit) <= moment:
+            return commit, moment
+    raise NotFound(f"gitmem/main did not exist yet at {at}", hint="gitmem log shows when it began")
+
+
+def _committed(workspace: Workspace, commit: str) -> datetime:
+    committer = parse_commit(workspace.backend.read(commit)[1]).committer
+    return datetime.fromtimestamp(int(committer.rpartition(">")[2].split()[0]), timezone.utc)
 
 
 @dataclass(frozen=True)
@@ -116,45 +136,55 @@ def listing(workspace: Workspace, filters: Filters) -> Listed:
 
 
 def recall(workspace: Workspace, words: Sequence[str], filters: Filters, *, phrase: bool = False) -> Listed:
-    """What still holds that answers the words, best first."""
+    """What still holds that answers the words, best first. What stands in double quotes has to occur as it stands."""
     if not any(word.strip() for word in words):
         raise UsageError("recall what?", hint='gitmem recall "redis timeout"; gitmem list shows everything')
     view = belief.believed_view(workspace)
     view.require_config()
     index, warnings = _index(view)
     wanted = visible(view.viewer, at=filters.valid_at or workspace.env.now())
-    found = index.search(_query(filters, tuple(words), "relevance", phrase=phrase), wanted)
+    phrases = tuple(words) if phrase else tuple(_QUOTED.findall(" ".join(words)))
+    found = index.search(_query(filters, tuple(words), "relevance", phrases), wanted)
     return _listed(view, found, wanted, warnings)
 
 
 def _filter(view: View, filters: Filters) -> Filter:
-    unknown = [status for status in filters.statuses if status not in STATUSES]
+    unknown = [status for status in filters.statuses if status not in (*STATUSES, EVERY)]
     if unknown:
-        raise UsageError(f"unknown status {', '.join(unknown)}", hint=f"one of {', '.join(STATUSES)}")
+        raise UsageError(f"there is no status {unknown[0]!r}", hint=f"one of {', '.join(STATUSES)}, or {EVERY}")
     if filters.scope is not None and view.config and filters.scope not in view.config.projects:
         raise UsageError(
             f"this repository's project is {view.config.project}, not {filters.scope!r}", hint="leave --scope out"
         )
-    asked = filters.statuses or (("candidate", "quarantined") if filters.inbox else ())
+    asked = filters.statuses or (WAITING if filters.inbox else ())
     if asked:
-        return withheld_view(view.viewer, asked)
+        return withheld_view(view.viewer, STATUSES if EVERY in asked else asked, at=filters.valid_at)
     return visible(view.viewer, at=filters.valid_at, statuses=VISIBLE)
 
 
-def _query(filters: Filters, words: tuple[str, ...], order: str, *, phrase: bool = False) -> Query:
+def _refs(filters: Filters) -> tuple[str, ...]:
+    """Candidates lie in the inbox until they are accepted, and so do those that were rejected or taken back."""
+    if filters.inbox:
+        return ("inbox",)
+    return ("main", "inbox") if any(status not in VISIBLE for status in filters.statuses) else ("main",)
+
+
+def _query(
+    filters: Filters, words: tuple[str, ...], order: Literal["newest", "relevance"], phrases: tuple[str, ...] = ()
+) -> Query:
     return Query(
         texts=words,
-        phrase=phrase,
+        phrases=phrases,
         kinds=filters.kinds,
         tags=filters.tags,
         key=filters.key,
         path=filters.path,
-        refs=("inbox",) if filters.inbox else ("main",),
+        refs=_refs(filters),
         origins=filters.origins,
         since=filters.since,
         until=filters.until,
         limit=filters.limit,
-        order="newest" if order == "newest" else "relevance",
+        order=order,
     )
 
 
@@ -182,14 +212,18 @@ def _listed(view: View, found: Answer, wanted: Filter, warnings: tuple[str, ...]
 def key_value(
     workspace: Workspace, key: str, *, valid_at: datetime | None = None, as_of: str | None = None
 ) -> list[Memory]:
-    """The memories that hold a key: those visible, true at `valid_at` and on record at `as_of`."""
+    """The memories that hold a key: those visible, true at `valid_at` and on record at `as_of`.
+
+    Without `valid_at` it is the moment of `as_of`, and without that the present.
+    """
     now = belief.believed_view(workspace)
     now.require_config()
     index, _ = _index(now)
-    view = view_at(workspace, as_of)
-    wanted = visible(view.viewer, at=valid_at or workspace.env.now())
+    view, moment = view_at(workspace, as_of)
+    wanted = visible(view.viewer, at=valid_at or moment)
     held = (view.memory(identifier) for ref, identifier in index.with_key(key) if ref == "main")
     found = [memory for memory in held if memory is not None and memory.key == key and wanted.admits(memory)]
     if not found:
-        raise NotFound(f"nothing holds the key {key!r} then", hint=f"gitmem list --key {key} --status superseded")
+        when = " then" if valid_at or as_of else ""
+        raise NotFound(f"nothing holds the key {key!r}{when}", hint=f"gitmem list --key {key} --status {EVERY}")
     return found

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from gitmem.app.batch import Batch
@@ -13,11 +13,14 @@ from gitmem.app.workspace import View, Workspace
 from gitmem.app.writing import Judged, Mutation, judge, write
 from gitmem.errors import Ambiguous, GitmemError, NotFound, UsageError
 from gitmem.evidence.resolvers import expand
+from gitmem.model.frozen import dataclass
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Decision, Reason
 from gitmem.model.layout import INBOX, MAIN
-from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory, Scope
+from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory, Proposal, Scope
+from gitmem.model.records import digest, event_from_bytes
 from gitmem.model.text import one_line
+from gitmem.model.vocabulary import VISIBLE
 from gitmem.policy.landing import lands
 
 
@@ -38,8 +41,12 @@ def remember(
     lookup: Callable[[View], Lookup] = index_lookup,
     op: Any = "create",
     status: str | None = None,
+    reason: str = "",
 ) -> list[Remembered]:
-    """Admit all drafts in one commit, or none. Raises Refused with the reasons of every draft."""
+    """Admit all drafts in one commit, or none. Raises Refused with the reasons of every draft.
+
+    `reason` goes into the events: why these are remembered.
+    """
     identifiers = [memory_id(workspace.env.random(8)) for _ in drafts]
     kept: list[Remembered | None] = []
 
@@ -48,12 +55,12 @@ def remember(
         mutations = []
         for number, built in enumerate(build(view, drafts, identifiers, status)):
             memory = built.memory
-            same = _already_there(view, known, memory)
+            same = already_there(view, known, memory)
             if same is not None:
                 kept[number] = Remembered(same, "unchanged")
                 continue
             ref = MAIN if memory.status == "active" else INBOX
-            mutations.append(Mutation(Change(op, memory), ref, unresolved=built.unresolved))
+            mutations.append(Mutation(Change(op, memory, reason=reason), ref, unresolved=built.unresolved))
         return mutations
 
     outcome = write(workspace, plan, subject=_subject, dry_run=dry_run, lookup=lookup)
@@ -85,19 +92,19 @@ def build(view: View, drafts: Sequence[Draft], identifiers: Sequence[str], statu
         evidence: list[EvidenceRef] = []
         unresolved: list[Reason] = []
         for position, item in enumerate(draft.evidence):
+            if isinstance(item, str) and not item.strip():
+                continue  # the empty line of the template
             try:
                 evidence.append(expand(item, where) if isinstance(item, str) else item)
             except GitmemError as error:
-                unresolved.append(Reason(_code(error), error.message, error.hint, f"evidence.{position}"))
+                unresolved.append(Reason(_code(error), error.message, error.hint, f"evidence[{position}]"))
         memory = _memory(view, draft, identifier, landing, config.project, evidence)
         made.append(Built(memory, tuple(unresolved)))
     return made
 
 
 def _code(error: GitmemError) -> str:
-    if isinstance(error, UsageError):
-        return "evidence.shape"
-    return "evidence.ambiguous" if isinstance(error, Ambiguous) else "evidence.gone"
+    return "evidence.shape" if isinstance(error, (UsageError, Ambiguous)) else "evidence.gone"
 
 
 def _memory(
@@ -134,24 +141,40 @@ def _full_id(view: View, link: Link) -> str:
         return link.to
 
 
-def _already_there(view: View, known: Lookup, memory: Memory) -> Memory | None:
+def already_there(view: View, known: Lookup, memory: Memory) -> Memory | None:
     """The record that says exactly this, when the same request comes again after its answer was lost.
 
-    Same text, place and evidence: a retry is answered, not refused, and nothing is written twice.
+    Same text, place and evidence by the same channel: a retry is answered, not refused, and nothing is written
+    twice. Another channel's record is another's word, and the gate judges what repeats it.
     """
     for claim in known.candidates(memory):
         if (claim.title, claim.body, claim.kind) != (memory.title, memory.body, memory.kind):
             continue
         ref = {"main": MAIN, "inbox": INBOX}.get(claim.where)
         found = view.memory(claim.id, ref) if ref else None
-        if found is not None and _same(found, memory):
+        if ref is None or found is None or not _same(found, memory):
+            continue
+        proposal = proposal_of(view, found.id, ref)
+        if proposal is not None and proposal.actor.channel == view.workspace.env.channel:
             return found
     return None
 
 
 def _same(found: Memory, memory: Memory) -> bool:
-    # Origin is the gate's to derive, and the same request has the same origin.
-    return replace(memory, id=found.id, origin=found.origin) == found
+    """True for the same request. Its origin and where it landed are the gate's to say; it may be accepted by now."""
+    standing = found.status in VISIBLE or found.status == "candidate"
+    return standing and replace(memory, id=found.id, origin=found.origin, status=found.status) == found
+
+
+def proposal_of(view: View, identifier: str, ref: str) -> Proposal | None:
+    """Who said first what a record says, from the event that brought it; None when no event tells."""
+    source = view.main if ref == MAIN else view.inbox
+    names = source.event_names(identifier)
+    raw = source.read(names[0]) if names else None
+    if raw is None:
+        return None
+    event = event_from_bytes(raw, path=names[0], trusted=ref == MAIN)
+    return event.proposed or Proposal(at=event.at, actor=event.actor, event=digest(raw), op=event.op)
 
 
 def _subject(mutations: Sequence[Mutation]) -> str:

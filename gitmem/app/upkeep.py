@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from gitmem.app import belief
 from gitmem.app.catch_up import catch_up
@@ -14,7 +14,15 @@ from gitmem.app.writing import write_config
 from gitmem.errors import Refused, UsageError
 from gitmem.model.judgement import Reason
 from gitmem.model.nouns import Config
+from gitmem.model.text import is_clean
 from gitmem.model.vocabulary import EVIDENCE_TYPES, KINDS
+from gitmem.policy.secrets import find_secrets
+
+SETTINGS: Final = {
+    "review": "local or forge",
+    "unobservable": "hold or refuse",
+    "evidence.KIND": "types with commas, such as test,file, or any",
+}
 
 
 def reindex(workspace: Workspace, *, forget: bool = False) -> tuple[int, tuple[str, ...]]:
@@ -49,9 +57,23 @@ def set_policy(workspace: Workspace, name: str, value: str, reason: str) -> Conf
     require_reason(reason, f"gitmem policy {name} {value}")
     if workspace.env.channel != "terminal":
         raise Refused(
-            "the policy is a person's to change; nothing was written",
-            reasons=[Reason("channel.authority", f"this came through {workspace.env.channel}", "run it at a terminal")],
+            "the policy is for a person at a terminal to change; nothing was written",
+            reasons=[
+                Reason(
+                    "channel.authority",
+                    f"the channel {workspace.env.channel} may propose, and withdraw its own proposals",
+                    f'a person runs: gitmem policy {name} {value} --because "…"',
+                )
+            ],
         )
+    if find_secrets(reason) or not is_clean(reason):
+        raise Refused(
+            "the policy was not changed",
+            reasons=[
+                Reason("secret", "the reason holds what looks like a secret or an invisible character",
+                       "say it without", "reason")
+            ],
+        )  # fmt: skip
     return write_config(workspace, lambda config: _changed(config, name, value), reason)
 
 
@@ -68,7 +90,8 @@ def _changed(config: Config, name: str, value: str) -> Config:
             raise UsageError(f"there is no evidence of type {unknown[0]!r}", hint=f"one of {', '.join(EVIDENCE_TYPES)}")
         kept = {known: asked for known, asked in config.evidence.items() if known != kind}
         return replace(config, evidence=kept if "any" in types else {**kept, kind: types})
-    raise UsageError(
-        f"{name} cannot be set to {value!r}",
-        hint="review local|forge, unobservable hold|refuse, evidence.KIND TYPE,TYPE (or any)",
-    )
+    if name == "evidence" or (name.startswith("evidence.") and kind not in KINDS):
+        raise UsageError(f"there is no setting {name!r}", hint=f"evidence.KIND, with one of {', '.join(KINDS)}")
+    if name not in SETTINGS:
+        raise UsageError(f"there is no setting {name!r}", hint=f"one of {', '.join(SETTINGS)}")
+    raise UsageError(f"{name} cannot be {value!r}", hint=f"it is {SETTINGS[name]}")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from gitmem.app.verify_lookup import RangeLookup
 
 _AHEAD: Final = 2000  # records whose files are read at once
-_ASIDE: Final = frozenset({"reject", "redact"})  # may tell of a record that never was on the branch
+_ASIDE: Final = frozenset({"reject", "lift", "redact"})  # may tell of a record that never was on the branch
 
 
 def check_commit(workspace: Workspace, commit: str, lookup: RangeLookup) -> Checked:

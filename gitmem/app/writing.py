@@ -15,7 +15,7 @@ from gitmem.app import belief
 from gitmem.app.batch import Batch
 from gitmem.app.chain import open_chain, save_chains
 from gitmem.app.facts import Lookup, gather, index_lookup
-from gitmem.app.outbox import record_refusals
+from gitmem.app.outbox import UNKEPT, record_refusals
 from gitmem.app.staging import Staging
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import RefMoved, Refused
@@ -219,10 +219,15 @@ def _refusal(judged: Sequence[Judged]) -> Refused:
         label = f"draft {number}" if len(judged) > 1 else ""
         own = [replace(r, where=f"{label}: {r.where}".strip(": ") if label else r.where) for r in item.decision.reasons]
         reasons += own
-        details.append({"title": item.mutation.change.after.title, "reasons": [r.code for r in item.decision.reasons]})
-    title = one_line(bad[0].mutation.change.after.title, 60) if len(bad) == 1 else ""
-    what = f"“{title}”" if title else f"{len(bad)} of {len(judged)} drafts"
+        details.append({"title": _sayable(item), "reasons": [r.code for r in item.decision.reasons]})
+    title = one_line(_sayable(bad[0]), 60) if len(bad) == 1 else ""
+    what = f"“{title}” was" if title else "it was" if len(judged) == 1 else f"{len(bad)} of {len(judged)} drafts were"
     return Refused(f"{what} refused; nothing was written", reasons=reasons, details={"refused": details})
+
+
+def _sayable(item: Judged) -> str:
+    """The title, but not when what may not be repeated stands in the record."""
+    return "" if any(reason.code in UNKEPT for reason in item.decision.reasons) else item.mutation.change.after.title
 
 
 def write_config(workspace: Workspace, change: Callable[[Config], Config], reason: str) -> Config:

@@ -1,11 +1,15 @@
-"""One Typer application for one verb."""
+"""One Typer application for one verb, and the argument that most verbs take."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import typer
+
+Id = Annotated[
+    str, typer.Argument(help="The memory's id, or 4 or more of its first characters.", metavar="ID", show_default=False)
+]
 
 
 def single(function: Callable[..., Any], example: str) -> Callable[[], typer.Typer]:

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Final
 
+from gitmem.app.env import Env
 from gitmem.errors import UsageError
+from gitmem.model.schema import NAMES
+from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, STATUSES
 
 SCRIPTS: Final = {
     "bash": """\
@@ -41,19 +45,55 @@ def script(shell: str) -> str:
     return SCRIPTS[shell]
 
 
-def answers(words: list[str], position: int, identifiers: list[str]) -> list[str]:
-    """What the word at `position` (0 is the first after `gitmem`) may become."""
+def answers(words: list[str], typed: str, env: Env) -> list[str]:
+    """What the word being `typed` may become; `words` stand before it, the verb first."""
+    return sorted(word for word in _known(words, typed, env) if word.startswith(typed))
+
+
+def _known(words: list[str], typed: str, env: Env) -> Iterable[str]:
     from gitmem.cli.main import VERBS, application
 
-    typed = words[position] if position < len(words) else ""
-    if position == 0:
-        known = [name for name, verb in VERBS.items() if not verb.hidden]
-    elif typed.startswith("-") and words[0] in VERBS:
+    if not words:
+        return [*(name for name, verb in VERBS.items() if not verb.hidden), *(_GLOBAL if typed[:1] == "-" else ())]
+    verb, before = words[0], words[-1]
+    if verb not in VERBS:
+        return ()
+    if before in _VALUES:
+        return _VALUES[before]
+    if typed.startswith("-"):
         from typer.main import get_command
 
-        command = get_command(application(words[0]))
-        known = ["--json", "--repo", "--color", "--help"]
-        known += [option for parameter in command.params for option in parameter.opts if option.startswith("--")]
-    else:
-        known = identifiers
-    return sorted(word for word in known if word.startswith(typed))
+        command = get_command(application(verb))
+        return [*_GLOBAL, *(name for option in command.params for name in option.opts if name.startswith("--"))]
+    if verb in _WORDS and len(words) == 1:
+        return _WORDS[verb]
+    return _identifiers(verb, env) if verb in _TAKE_ID else ()
+
+
+def _identifiers(verb: str, env: Env) -> list[str]:
+    from gitmem.app.belief import believed_view
+    from gitmem.app.workspace import open_workspace
+
+    view = believed_view(open_workspace(env))
+    waiting = view.inbox.memory_ids()
+    return waiting if verb in _OF_INBOX else [*view.main.memory_ids(), *waiting]
+
+
+_GLOBAL: Final = ("--json", "--repo", "--color", "--help")
+_OF_INBOX: Final = ("accept", "reject")
+_TAKE_ID: Final = frozenset(
+    {*_OF_INBOX, "show", "log", "blame", "edit", "supersede", "wrong", "lift", "retract", "archive", "restore",
+     "dispute"}
+)  # fmt: skip
+_VALUES: Final = {
+    **dict.fromkeys(("--kind", "-k"), KINDS),
+    **dict.fromkeys(("--status", "-s"), STATUSES),
+    "--origin": tuple(ORIGIN_RANK),
+    "--color": ("auto", "always", "never"),
+}
+_WORDS: Final = {
+    "completion": tuple(SCRIPTS),
+    "schema": tuple(NAMES),
+    "hooks": ("install", "uninstall", "status"),
+    "policy": ("review", "unobservable", "evidence."),
+}

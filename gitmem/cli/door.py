@@ -24,7 +24,25 @@ class Door:
 
     def say(self, text: str = "") -> None:
         """A line of the answer, on standard output."""
-        self.env.stdout.write(f"{text}\n")
+        self.out(f"{text}\n")
+
+    def out(self, text: str) -> None:
+        """A part of the answer as it is. Raises GitmemError when there is no room where it goes."""
+        try:
+            self.env.stdout.write(text)
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _no_room(error) from None
+
+    def flush(self) -> None:
+        """Send on what was said. Raises GitmemError as `out`."""
+        try:
+            self.env.stdout.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            raise _no_room(error) from None
 
     def note(self, text: str) -> None:
         """A line about the work, on standard error; nothing in JSON mode."""
@@ -33,7 +51,7 @@ class Door:
 
     def data(self, value: Mapping[str, Any]) -> None:
         """One JSON line of the answer."""
-        self.env.stdout.write(json.dumps(value, ensure_ascii=False, default=str) + "\n")
+        self.out(json.dumps(value, ensure_ascii=False, default=str) + "\n")
 
     def style(self, text: str, *names: str) -> str:
         """`text` escaped, and styled where colour is on."""
@@ -62,6 +80,10 @@ class Door:
     def progress(self, label: str) -> Progress:
         """A counter on standard error that shows only on a terminal."""
         return Progress(self, label)
+
+
+def _no_room(error: OSError) -> GitmemError:
+    return GitmemError(f"the answer could not be written: {error.strerror}", hint="send it elsewhere")
 
 
 class Progress:

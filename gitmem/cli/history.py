@@ -9,7 +9,7 @@ import typer
 from gitmem.app import history
 from gitmem.app.history import Entry
 from gitmem.app.workspace import open_workspace
-from gitmem.cli.app_of import single
+from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
 from gitmem.model.layout import INBOX
 from gitmem.model.records import to_data
@@ -18,7 +18,9 @@ from gitmem.model.text import one_line
 
 def log(
     ctx: typer.Context,
-    identifier: Annotated[str | None, typer.Argument(help="One memory; without it the whole branch.")] = None,
+    identifier: Annotated[
+        str | None, typer.Argument(help="One memory; without it the whole branch.", metavar="ID")
+    ] = None,
     limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many events.")] = None,
     diff: Annotated[bool, typer.Option("--diff/--no-diff", help="Show what changed.")] = True,
 ) -> None:
@@ -26,18 +28,20 @@ def log(
     door: Door = ctx.obj
     for entry in history.log(open_workspace(door.env), identifier, limit=limit, diffs=diff):
         if door.as_json:
-            door.data({**to_data(entry.event), "commit": entry.commit, "author": entry.author, "diff": entry.diff})
+            own = {"commit": entry.commit, "ref": entry.ref, "author": entry.author, "diff": entry.diff}
+            door.data({**to_data(entry.event), **own})
             continue
         _shown(door, entry)
 
 
 def _shown(door: Door, entry: Entry) -> None:
     event = entry.event
-    move = f"{event.status_from or 'new'} → {event.status_to}" if event.status_to else ""
-    where = " (inbox)" if entry.ref == INBOX else ""
+    moved = event.status_to and event.status_to != event.status_from
+    move = f"{event.status_from or 'new'} → {event.status_to}  " if moved else ""
+    where = "(inbox)  " if entry.ref == INBOX else ""
     subject = event.memory[:8] if event.memory else "branch"
     head = f"{door.style(event.at[:19] + 'Z', 'dim')}  {door.style(event.op, 'bold')}  {subject}  {door.style(move)}"
-    door.say(f"{head}{where}  {door.style(one_line(entry.title, 70))}")
+    door.say(f"{head}{where}{door.style(one_line(entry.title, 70))}")
     host = f" ({event.actor.host})" if event.actor.host else ""
     door.say(
         f"    by {door.style(entry.author)} through {event.actor.channel}{door.style(host)}, {event.actor.principal};"
@@ -56,7 +60,7 @@ def _shown(door: Door, entry: Entry) -> None:
 
 def blame(
     ctx: typer.Context,
-    identifier: Annotated[str, typer.Argument(help="The memory's id or 4 or more of its first characters.")],
+    identifier: Id,
 ) -> None:
     """Which event each line of a memory comes from."""
     door: Door = ctx.obj
@@ -65,7 +69,16 @@ def blame(
         event = line.entry.event
         if door.as_json:
             door.data(
-                {"line": line.text, "commit": line.entry.commit, "event": event.id, "op": event.op, "at": event.at}
+                {
+                    "line": line.text,
+                    "commit": line.entry.commit,
+                    "author": line.entry.author,
+                    "event": event.id,
+                    "op": event.op,
+                    "at": event.at,
+                    "channel": event.actor.channel,
+                    "proposed_by": event.proposed.actor.channel if event.proposed else None,
+                }
             )
             continue
         head = f"{line.entry.commit[:10]}  {event.at[:10]}  {event.actor.channel:<9} {event.op:<10}"

@@ -9,13 +9,13 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem import __version__
 from gitmem.app.env import Env, observe
 from gitmem.cli.door import Door
 from gitmem.errors import EXIT_CODES, GitmemError, UsageError
+from gitmem.model.text import one_line
 
 if TYPE_CHECKING:
     import typer
@@ -93,12 +93,16 @@ def main() -> None:
 
 def run(arguments: Sequence[str], observed: Callable[[str | None], Env]) -> int:
     """Run one command line; returns the exit code. Every error becomes a message here and nowhere else."""
-    door = Door(observed(None))
+    door = Door(observed(None), as_json="--json" in arguments)
     try:
+        if "_GITMEM_COMPLETE" in door.env.environ:
+            return _complete(door, observed, list(arguments))
         options, words = _split(arguments)
-        env = observed(options.get("repo"))
+        env = observed(options["repo"]) if "repo" in options else door.env
         door = Door(env, as_json="json" in options, colour=_colour(env, options.get("color", "auto")))
-        return _dispatch(door, words)
+        code = _dispatch(door, words)
+        door.flush()
+        return code
     except GitmemError as error:
         door.error(error)
         return error.exit_code
@@ -132,16 +136,17 @@ def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:
     return options, words
 
 
+_COLOURS: Final = ("auto", "always", "never")
+
+
 def _colour(env: Env, when: str) -> bool:
-    if when not in ("auto", "always", "never"):
-        raise UsageError(f"--color takes auto, always or never, not {when!r}")
+    if when not in _COLOURS:
+        raise UsageError(f"--color takes auto, always or never, not {when!r}", hint="gitmem --help")
     on_terminal = env.stdout.isatty() and env.environ.get("TERM") != "dumb" and not env.environ.get("NO_COLOR")
     return when == "always" or (when == "auto" and on_terminal)
 
 
 def _dispatch(door: Door, words: list[str]) -> int:
-    if "_GITMEM_COMPLETE" in door.env.environ:
-        return _complete(door, words)
     if not words or words[0] in ("--help", "-h", "help"):
         if len(words) > 1 and words[1] in VERBS:
             return _dispatch(door, [words[1], "--help"])
@@ -152,32 +157,27 @@ def _dispatch(door: Door, words: list[str]) -> int:
         return 0
     verb = VERBS.get(words[0])
     if verb is None:
-        raise UsageError(f"there is no verb {words[0]!r}", hint=_nearest(words[0]))
+        raise UsageError(f"there is no verb {one_line(words[0], 60)!r}", hint=_nearest(words[0]))
     return _invoke(door, words[0], words[1:])
 
 
-def _complete(door: Door, words: list[str]) -> int:
+def _complete(door: Door, observed: Callable[[str | None], Env], arguments: list[str]) -> int:
     """Answer a shell's completion; silent about every error, since the person is still typing."""
-    from gitmem.app.workspace import open_workspace
     from gitmem.cli.completion import answers
 
     position = door.env.environ["_GITMEM_COMPLETE"]
-    identifiers: list[str] = []
-    if position not in ("0", "1") or (words and words[0] in _TAKES_ID):
-        try:
-            from gitmem.app.belief import believed_view
-
-            identifiers = believed_view(open_workspace(door.env)).main.memory_ids()
-        except GitmemError:
-            identifiers = []
-    number = int(position) - 1 if position.isdigit() else 0
-    door.env.stdout.writelines(f"{word}\n" for word in answers(words, max(number, 0), identifiers))
+    cursor = max(int(position) - 1, 0) if position.isdigit() else 0
+    typed = arguments[cursor] if cursor < len(arguments) else ""
+    try:
+        options, words = _split(arguments[:cursor])
+        found = answers(words, typed, observed(options.get("repo")))
+    except GitmemError:
+        found = []
+    door.env.stdout.writelines(f"{word}\n" for word in found)
     return 0
 
 
-_TAKES_ID: Final = frozenset(
-    {"show", "log", "blame", "edit", "supersede", "wrong", "lift", "retract", "archive", "restore", "dispute"}
-)
+_INTERRUPTED: Final = 130
 
 
 def _invoke(door: Door, name: str, words: list[str]) -> int:
@@ -196,10 +196,12 @@ def _invoke(door: Door, name: str, words: list[str]) -> int:
         code = get_command(application(name)).main(words, prog_name=f"gitmem {name}", obj=door, standalone_mode=False)
     except usage as error:
         raise UsageError(error.format_message(), hint=f"gitmem {name} --help") from None
-    except typer.Exit as stop:
-        return stop.exit_code
     except typer.Abort:
-        return 130
+        code = _INTERRUPTED
+    except SystemExit:  # typer's answer to a reader that went away
+        return _quiet_pipe()
+    if code == _INTERRUPTED:
+        door.note("interrupted")
     return code if isinstance(code, int) else 0
 
 
@@ -249,24 +251,32 @@ def _quiet_pipe() -> int:
 
 
 def _unexpected(door: Door, error: Exception, arguments: Sequence[str]) -> int:
+    """Keep where it happened. What was typed or read, and so every message, stays out of the report."""
     import traceback
 
     from gitmem.app.state import private_folder, write_private
 
     env = door.env
-    text = "".join(traceback.format_exception(error))
+    lines = [f"gitmem {__version__}, Python {sys.version.split()[0]}, verb {_verb(arguments)}"]
+    cause: BaseException | None = error
+    while cause is not None:
+        lines += ["", type(cause).__name__, *(line.rstrip() for line in traceback.format_tb(cause.__traceback__))]
+        cause = cause.__cause__ or cause.__context__
     name = f"crash-{env.now().strftime('%Y%m%dT%H%M%S')}.log"
-    report = f"gitmem {__version__}, Python {sys.version.split()[0]}, verb {next(iter(arguments), '')}\n\n{text}"
     try:
-        path: Path | str = private_folder(env.state_home()) / name
-        write_private(Path(path), report.encode("utf-8", "backslashreplace"))
-        where = f"written to {path}"
-    except GitmemError:
-        where = "(its log could not be written)"
+        path = private_folder(env.state_home()) / name
+        write_private(path, "\n".join([*lines, ""]).encode("utf-8", "backslashreplace"))
+        where = f"a report was written to {path}"
+    except GitmemError as failed:
+        where = f"its report could not be written ({failed.message})"
     shown = GitmemError(
-        f"unexpected {type(error).__name__}: a report was {where}",
+        f"unexpected {type(error).__name__}: {where}",
         hint="please report it; nothing of it leaves this machine by itself",
     )
-    shown.code = "unexpected"
+    shown.code, shown.exit_code = "unexpected", 70
     door.error(shown)
-    return 70
+    return shown.exit_code
+
+
+def _verb(arguments: Sequence[str]) -> str:
+    return next((word for word in arguments if word in VERBS), "none")

@@ -9,17 +9,19 @@ from typing import Annotated, Any
 import typer
 
 from gitmem.app import moves
-from gitmem.app.workspace import open_workspace
+from gitmem.app.workspace import Found, open_workspace
 from gitmem.cli import remember as flags
-from gitmem.cli.app_of import single
+from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
-from gitmem.cli.remembering import draft_of_flags, drafts_of_file, show_remembered
+from gitmem.cli.editor import until_taken
+from gitmem.cli.remembering import draft_of_flags, drafts_of_file, require_void, show_remembered
 from gitmem.cli.shown import memory_data, memory_line
 from gitmem.errors import UsageError
-from gitmem.model.nouns import Memory, Valid
+from gitmem.model.drafts import DRAFT_COMMENT, read_drafts
+from gitmem.model.layout import INBOX, MAIN
+from gitmem.model.nouns import Draft, Memory, Valid
 
-Id = Annotated[str, typer.Argument(help="The memory's id, or 4 or more of its first characters.", show_default=False)]
-Ids = Annotated[list[str], typer.Argument(help="Ids of candidates.", show_default=False)]
+Ids = Annotated[list[str], typer.Argument(help="Ids of candidates.", metavar="ID", show_default=False)]
 
 _DONE = {
     "wrong": "found wrong; it cannot be learned again",
@@ -29,6 +31,7 @@ _DONE = {
     "restore": "restored",
     "dispute": "disputed: withheld until somebody settles it",
 }
+_WAITS = "lifted: it waits in the inbox again"
 _ABOUT = {
     "wrong": "A memory is wrong: withhold it, and keep its claim from being learned again.",
     "lift": "Undo a rejection: the tombstone is lifted, the memory stands again.",
@@ -39,9 +42,10 @@ _ABOUT = {
 }
 
 
-def _shown(door: Door, memory: Memory, what: str, ref: str = "main") -> None:
+def _shown(door: Door, found: Found, what: str) -> None:
+    memory = found.memory
     if door.as_json:
-        door.data({"id": memory.id, "status": memory.status, "memory": memory_data(memory, ref)})
+        door.data({"id": memory.id, "status": memory.status, "memory": memory_data(memory, found.ref)})
         return
     door.say(memory_line(door, memory))
     door.note(f"{door.style(what, 'green')}: gitmem log {memory.id[:8]}")
@@ -55,8 +59,8 @@ def _plain(verb: str) -> Callable[..., None]:
         evidence: flags.Evidence = None,
     ) -> None:
         door: Door = ctx.obj
-        memory = moves.move(open_workspace(door.env), verb, identifier, because, evidence or ())
-        _shown(door, memory, _DONE[verb])
+        found = moves.move(open_workspace(door.env), verb, identifier, because, evidence or ())
+        _shown(door, found, _WAITS if verb == "lift" and found.ref == INBOX else _DONE[verb])
 
     run.__doc__ = _ABOUT[verb]
     run.__name__ = verb
@@ -95,18 +99,24 @@ def supersede(
     """
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
+    given: dict[str, Any] = {
+        "title": title, "body": body, "evidence": evidence, "tags": tag, "paths": path, "key": key, "aliases": alias,
+        "valid_from": valid_from, "valid_until": valid_until, "solves": solves, "tried_for": tried_for,
+        "derived_from": derived_from, "relates_to": relates_to, "distinct_from": distinct_from, "ruled_out": ruled_out,
+        "cue": cue, "steps": step, "claims": claim, "groundings": grounding,
+    }  # fmt: skip
     if file is not None:
+        require_void("--file", {"kind": kind, **given})
         drafts = drafts_of_file(door, file)
         if len(drafts) != 1:
-            raise UsageError(f"{file} holds {len(drafts)} drafts; a supersession takes one")
+            hint = f"gitmem supersede {identifier} --file ONE.yaml"
+            raise UsageError(f"{file} holds {len(drafts)} drafts; a supersession takes one", hint=hint)
         draft = drafts[0]
+    elif title is None:
+        hint = f'gitmem supersede {identifier} "…" --evidence file:PATH:LINES --because "…"'
+        raise UsageError("say what holds now: the title is missing", hint=hint)
     else:
-        draft = draft_of_flags(
-            kind=kind or moves.kind_of(workspace, identifier), title=title, body=body, evidence=evidence, tags=tag,
-            paths=path, key=key, aliases=alias, valid_from=valid_from, valid_until=valid_until, solves=solves,
-            tried_for=tried_for, derived_from=derived_from, relates_to=relates_to, distinct_from=distinct_from,
-            ruled_out=ruled_out, cue=cue, steps=step, claims=claim, groundings=grounding, because=because,
-        )  # fmt: skip
+        draft = draft_of_flags(kind=kind or moves.kind_of(workspace, identifier), because=because, **given)
     item = moves.supersede(workspace, identifier, draft, because)
     show_remembered(door, item, dry_run=False)
 
@@ -124,6 +134,7 @@ def edit(
     alias: flags.Aliases = None,
     valid_from: flags.From = None,
     valid_until: flags.Until = None,
+    unalias: Annotated[list[str] | None, typer.Option(help="An alias to take off.")] = None,
     in_editor: Annotated[bool, typer.Option("--edit", help="Open the memory in $EDITOR.")] = False,
     because: flags.Because = "",
 ) -> None:
@@ -133,22 +144,28 @@ def edit(
     """
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
-    edited = _edited(door, moves.draft_for_edit(workspace, identifier)) if in_editor else None
+    moves.require_reason(because, f"gitmem edit {identifier}")
 
     def change(memory: Memory) -> Memory:
-        if edited is not None:
-            memory = edited(memory)
         return replace(
             memory,
             title=memory.title if title is None else title,
             body=memory.body if body is None else body,
             tags=_listed(memory.tags, tag, untag),
             applies_to=_listed(memory.applies_to, path, unpath),
-            aliases=_listed(memory.aliases, alias, None),
+            aliases=_listed(memory.aliases, alias, unalias),
             valid=Valid(valid_from or memory.valid.start, valid_until or memory.valid.until, memory.valid.extra),
         )
 
-    _shown(door, moves.edit(workspace, identifier, change, because, evidence or ()), "edited")
+    def take(text: str | None) -> None:
+        draft = None if text is None else _one_draft(text)
+        done = moves.edit(workspace, identifier, change, because, evidence=evidence or (), draft=draft)
+        _shown(door, done, "edited")
+
+    if in_editor:
+        until_taken(door, f"{DRAFT_COMMENT}\n{moves.draft_for_edit(workspace, identifier)}", take)
+    else:
+        take(None)
 
 
 def _listed(old: tuple[str, ...], added: list[str] | None, taken: list[str] | None) -> tuple[str, ...]:
@@ -156,31 +173,25 @@ def _listed(old: tuple[str, ...], added: list[str] | None, taken: list[str] | No
     return (*kept, *(item for item in dict.fromkeys(added or ()) if item not in kept))
 
 
-def _edited(door: Door, text: str) -> Callable[[Memory], Memory]:
-    from gitmem.app.env import edit_text
-    from gitmem.model.drafts import DRAFT_COMMENT, read_drafts
-
-    after = edit_text(door.env, f"{DRAFT_COMMENT}\n{text}", ".yaml")
-    if after is None:
-        raise UsageError("the memory was left as it was; nothing was written")
-    drafts = read_drafts(after.encode(), name="the edited memory")
+def _one_draft(text: str) -> Draft:
+    drafts = read_drafts(text.encode(), name="the edited memory")
     if len(drafts) != 1:
-        raise UsageError("the edited text holds more than one memory")
-    return lambda memory: moves.edited_like(memory, drafts[0])
+        raise UsageError("the edited text holds more than one memory", hint="edit one; gitmem remember adds others")
+    return drafts[0]
 
 
 def accept(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") -> None:
     """Let candidates of the inbox in. The gate judges them again at today's tip; all get in, or none."""
     door: Door = ctx.obj
     for memory in moves.accept(open_workspace(door.env), identifiers, because):
-        _shown(door, memory, "accepted")
+        _shown(door, Found(memory, MAIN), "accepted")
 
 
 def reject(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") -> None:
     """Turn candidates of the inbox down for good: a tombstone keeps the claim from coming back."""
     door: Door = ctx.obj
     for memory in moves.reject(open_workspace(door.env), identifiers, because):
-        _shown(door, memory, "rejected", "inbox")
+        _shown(door, Found(memory, INBOX), "rejected; it cannot be learned again")
 
 
 _EXAMPLES = {

@@ -10,14 +10,14 @@ import typer
 from gitmem.app import reading
 from gitmem.app.outbox import refusals
 from gitmem.app.workspace import open_workspace
-from gitmem.cli.app_of import single
+from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
 from gitmem.cli.shown import citation, memory_data, memory_line, page
 from gitmem.errors import UsageError
 from gitmem.model.layout import MAIN
 from gitmem.model.text import one_line
 from gitmem.model.times import parse_instant
-from gitmem.model.vocabulary import KINDS, ORIGIN_RANK
+from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", "-k", help="Only this kind; may be repeated.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only with this tag.")]
@@ -37,7 +37,7 @@ def instant(text: str | None, flag: str) -> datetime | None:
     try:
         return parse_instant(text)
     except ValueError as error:
-        raise UsageError(f"{flag}: {error}") from None
+        raise UsageError(f"{flag}: {error}", hint=f"{flag} 2026-03-02 means 00:00 UTC of that day") from None
 
 
 def _known(values: list[str] | None, words: Any, flag: str) -> tuple[str, ...]:
@@ -49,7 +49,9 @@ def _known(values: list[str] | None, words: Any, flag: str) -> tuple[str, ...]:
 
 def recall(
     ctx: typer.Context,
-    words: Annotated[list[str], typer.Argument(help="What to look for; nothing in it is query syntax.")],
+    words: Annotated[
+        list[str], typer.Argument(help='What to look for. "Words in double quotes" stand as they are.', metavar="WORDS")
+    ],
     phrase: Annotated[bool, typer.Option("--phrase", help="The words as they stand, next to each other.")] = False,
     kind: Kinds = None,
     tag: Tags = None,
@@ -91,7 +93,8 @@ def recall(
                 quote = f' "{one_line(ref.quote, 80)}"' if ref.quote else ""
                 door.say(f"    {door.style('↳ ' + citation(ref) + quote, 'dim')}")
         if not found.items:
-            door.say(f"nothing known about that: {found.searched} memories searched, none holds these words")
+            many = "1 memory" if found.searched == 1 else f"{found.searched:,} memories"
+            door.say(f"nothing known about that: {many} searched, none answers these words")
         elif found.total > len(found.items):
             door.note(f"{found.total - len(found.items)} more: --limit {min(found.total, 10_000)}")
     for warning in found.warnings:
@@ -102,7 +105,8 @@ def listing(
     ctx: typer.Context,
     kind: Kinds = None,
     status: Annotated[
-        list[str] | None, typer.Option("--status", "-s", help="Only in this state; needed for withheld ones.")
+        list[str] | None,
+        typer.Option("--status", "-s", help="Only in this state, or all; withheld ones are shown only so."),
     ] = None,
     tag: Tags = None,
     path: Path = None,
@@ -157,19 +161,24 @@ def _refused(door: Door, items: list[dict[str, Any]]) -> None:
         if door.as_json:
             door.data(item)
             continue
-        codes = ", ".join(str(reason.get("code")) for reason in item.get("reasons", []))
-        title = next(
-            (line for line in (item.get("draft") or "").split("\n") if line.startswith("title:")), "(not kept)"
-        )
-        door.say(f"{item.get('at')}  {item.get('asked')}  {door.style(codes, 'yellow')}  {door.style(title)}")
+        lines = str(item.get("draft") or "").split("\n")
+        title = next((line[6:].strip().strip("\"'") for line in lines if line.startswith("title:")), "(text not kept)")
+        at, asked = str(item.get("at"))[:19] + "Z", str(item.get("asked"))
+        what = f"{asked} {item['memory'][:8]}" if item.get("memory") else asked
+        door.say(f"{door.style(at, 'dim')}  {door.style(what, 'bold')}  {door.style(one_line(title, 80))}")
+        for reason in item.get("reasons", []):
+            message = one_line(str(reason.get("message")), 160)
+            door.say(f"    {door.style(str(reason.get('code')), 'yellow')}: {door.style(message)}")
     if not items and not door.as_json:
         door.note("nothing was refused here")
 
 
 def show(
     ctx: typer.Context,
-    identifier: Annotated[str, typer.Argument(help="The memory's id or 4 or more of its first characters.")],
-    at: Annotated[str | None, typer.Option(help="As it was at this revision, tag or date.")] = None,
+    identifier: Id,
+    at: Annotated[
+        str | None, typer.Option(help="As it was on this date, or at this revision or tag of the memory or the code.")
+    ] = None,
     raw: Annotated[bool, typer.Option("--raw", help="The file as it is stored.")] = False,
 ) -> None:
     """One memory in any state, with each piece of its evidence looked at again."""
@@ -185,21 +194,33 @@ def show(
         return
     for line in page(door, found.memory, found.resolutions):
         door.say(line)
+    short = found.memory.id[:8]
     if found.ref != MAIN:
-        door.note(
-            f"in the inbox: gitmem accept {found.memory.id[:8]}, or gitmem reject {found.memory.id[:8]} --because …"
-        )
+        said = {
+            "wrong": f'rejected: gitmem lift {short} --because "…" undoes it',
+            "archived": "taken back by its proposer",
+        }
+        waits = f'in the inbox: gitmem accept {short}, or gitmem reject {short} --because "…"'
+        door.note(said.get(found.memory.status, waits))
+    elif found.memory.status not in VISIBLE:
+        door.note(f"withheld: no answer shows it; gitmem log {short} tells why")
 
 
 def key(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="The key, such as python.version.")],
+    name: Annotated[str, typer.Argument(help="The key, such as python.version.", metavar="NAME")],
     valid_at: ValidAt = None,
     as_of: Annotated[
-        str | None, typer.Option("--as-of", help="As the branch was at this revision, tag or date.")
+        str | None,
+        typer.Option(
+            "--as-of", help="As it was on record on this date, or at this revision or tag of the memory or the code."
+        ),
     ] = None,
 ) -> None:
-    """Who holds a key: what was true at --valid-at, as it was on record at --as-of."""
+    """Who holds a key: what was true at --valid-at, as it was on record at --as-of.
+
+    Both are now when left out; --valid-at is the moment of --as-of when only that is given.
+    """
     door: Door = ctx.obj
     held = reading.key_value(open_workspace(door.env), name, valid_at=instant(valid_at, "--valid-at"), as_of=as_of)
     for memory in held:

@@ -11,9 +11,10 @@ from gitmem.cli.app_of import single
 from gitmem.cli.door import Door
 from gitmem.cli.remembering import drafts_of_file, run
 from gitmem.errors import Refused
+from gitmem.model.vocabulary import KINDS
 
-Title = Annotated[str | None, typer.Argument(help="One line that says it all.", show_default=False)]
-Kind = Annotated[str | None, typer.Option("--kind", "-k", help="problem, solution, failed_tactic, fact, decision, …")]
+Title = Annotated[str | None, typer.Argument(help="One line that says it all.", metavar="TITLE", show_default=False)]
+Kind = Annotated[str | None, typer.Option("--kind", "-k", help=", ".join(KINDS))]
 Body = Annotated[str, typer.Option("--body", "-b", help="The details; several lines are fine.")]
 Evidence = Annotated[
     list[str] | None,
@@ -41,7 +42,7 @@ Steps = Annotated[list[str] | None, typer.Option("--step", help="A step of a pla
 Claims = Annotated[list[str] | None, typer.Option("--claim", help="A claim of a concept.")]
 Groundings = Annotated[list[str] | None, typer.Option("--grounding", help="What grounds a concept.")]
 File = Annotated[Path | None, typer.Option("--file", "-f", help="Drafts in YAML or JSON; - is standard input.")]
-Because = Annotated[str, typer.Option("--because", help="Why.")]
+Because = Annotated[str, typer.Option("--because", help="Why; the log keeps it.")]
 
 
 def remember(
@@ -86,7 +87,9 @@ def remember(
 
 def check(
     ctx: typer.Context,
-    files: Annotated[list[Path], typer.Argument(help="Files with drafts in YAML or JSON; - is standard input.")],
+    files: Annotated[
+        list[Path], typer.Argument(help="Files with drafts in YAML or JSON; - is standard input.", metavar="FILE")
+    ],
 ) -> None:
     """Ask the gate about drafts: every reason is shown, nothing is written."""
     from gitmem.app.remember import check_drafts
@@ -123,7 +126,8 @@ def check(
             if decision.verdict == "refuse":
                 refused.append(decision)
     if refused:
-        raise Refused(f"{len(refused)} drafts would be refused", hint="mend them and check again")
+        many = "1 draft" if len(refused) == 1 else f"{len(refused)} drafts"
+        raise Refused(f"{many} would be refused", hint="mend what is said above, then check again")
 
 
 APPLICATIONS = {

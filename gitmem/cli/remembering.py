@@ -4,12 +4,14 @@ than a write takes.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.cli.quick import Flags
 from gitmem.errors import UsageError
 from gitmem.model.nouns import Alternative, Draft, Link, Step, Valid
+from gitmem.model.vocabulary import KINDS
 
 if TYPE_CHECKING:
     from gitmem.app.remember import Remembered
@@ -69,11 +71,14 @@ def draft_of_flags(
     because: str = "",
 ) -> Draft:
     """The draft that the flags describe. The gate judges the words; here only their form is read."""
+    lacking = " and ".join(name for name, given in (("a title", title), ("a --kind", kind)) if given is None)
     if title is None or kind is None:
         raise UsageError(
-            "a memory needs a title and a --kind",
+            f"a memory needs {lacking}",
             hint='gitmem remember --kind fact "The pool closes idle sockets" --evidence file:src/pool.py:40-58',
         )
+    if kind not in KINDS:
+        raise UsageError(f"there is no kind {kind!r}", hint=f"one of {', '.join(KINDS)}")
     links = [
         *(Link("solves", to) for to in solves or ()),
         *(Link("tried_for", to) for to in tried_for or ()),
@@ -82,7 +87,7 @@ def draft_of_flags(
         *(Link("differs_from", to, because) for to in distinct_from or ()),
     ]
     return Draft(
-        kind=kind,  # type: ignore[arg-type]  # the gate refuses an unknown kind, with all other reasons
+        kind=kind,
         title=title,
         body=body,
         evidence=tuple(evidence or ()),
@@ -109,55 +114,73 @@ def drafts_of_file(door: Door, path: str | Path) -> list[Draft]:
     """The drafts of a file, or of standard input for `-`."""
     from gitmem.model.drafts import read_drafts
 
-    path = Path(path)
+    return read_drafts(_bytes_of(door, path), name="standard input" if str(path) == "-" else str(path))
+
+
+def _bytes_of(door: Door, path: str | Path) -> bytes:
     if str(path) == "-":
         stream = getattr(door.env.stdin, "buffer", None)
-        raw = stream.read() if stream is not None else door.env.stdin.read().encode()
-        return read_drafts(raw, name="standard input")
-    place = path if path.is_absolute() else door.env.cwd / path
+        raw: bytes = stream.read() if stream is not None else door.env.stdin.read().encode()
+        return raw
     try:
-        raw = place.read_bytes()
+        return (door.env.cwd / path).read_bytes()
     except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}", hint="gitmem remember --file draft.yaml") from None
-    return read_drafts(raw, name=str(path))
+        raise UsageError(
+            f"{path} cannot be read: {error.strerror}", hint="gitmem schema draft prints what a draft looks like"
+        ) from None
 
 
-def run(door: Door, *, file: str | Path | None = None, edit: bool = False, dry_run: bool = False, **flags: Any) -> None:
+def require_void(source: str, flags: Mapping[str, Any]) -> None:
+    """Raise UsageError when flags of the command line would be lost because `source` brings the whole draft."""
+    names = {parameter: flag for flag, parameter in {**FLAGS.one, **FLAGS.many}.items() if flag.startswith("--")}
+    given = [names.get(parameter, "the title") for parameter, value in flags.items() if value]
+    if given:
+        raise UsageError(f"{source} brings the whole draft: leave out {', '.join(given)}", hint="write it in the draft")
+
+
+def run(
+    door: Door,
+    *,
+    file: str | Path | None = None,
+    edit: bool = False,
+    dry_run: bool = False,
+    because: str = "",
+    **flags: Any,
+) -> None:
     """Remember what the flags describe, see `draft_of_flags`, or the drafts of a file, and show what became of it."""
     from gitmem.app.remember import remember
     from gitmem.app.workspace import open_workspace
 
-    title = flags.get("title")
-    if file is None and title is None and not edit and not door.env.stdin.isatty() and flags.get("kind") is None:
+    def take(drafts: list[Draft]) -> None:
+        for item in remember(open_workspace(door.env), drafts, dry_run=dry_run, reason=because):
+            show_remembered(door, item, dry_run=dry_run)
+
+    if edit or file is not None:
+        require_void("--edit" if edit else "--file", flags)
+    elif not any(flags.values()) and not door.env.stdin.isatty():
         file = "-"
     if edit:
-        drafts = _edited(door, file)
+        _in_editor(door, file, take)
     elif file is not None:
-        if title is not None:
-            raise UsageError("--file already holds the drafts; leave the title out", hint="gitmem remember --help")
-        drafts = drafts_of_file(door, file)
+        take(drafts_of_file(door, file))
     else:
-        drafts = [draft_of_flags(**flags)]
-    for item in remember(open_workspace(door.env), drafts, dry_run=dry_run):
-        show_remembered(door, item, dry_run=dry_run)
+        take([draft_of_flags(because=because, **flags)])
 
 
-def _edited(door: Door, file: str | Path | None) -> list[Draft]:
-    from gitmem.app.env import edit_text
+def _in_editor(door: Door, file: str | Path | None, take: Callable[[list[Draft]], None]) -> None:
+    from gitmem.cli.editor import until_taken
     from gitmem.model.drafts import DRAFT_COMMENT, read_drafts
 
     start = _TEMPLATE.format(comment=DRAFT_COMMENT)
     if file is not None:
-        start = (door.env.cwd / file).read_text()
-    text = edit_text(door.env, start, ".yaml")
-    if text is None:
-        raise UsageError("the draft was left as it was; nothing was written", hint="gitmem remember --edit")
-    return read_drafts(text.encode(), name="the draft")
+        start = _bytes_of(door, file).decode("utf-8", "replace")
+    until_taken(door, start, lambda text: take(read_drafts(text.encode(), name="the draft")))
 
 
 def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
     """What became of one draft."""
     from gitmem.cli.shown import memory_data, memory_line, reason_data
+    from gitmem.model.layout import INBOX, MAIN
     from gitmem.model.records import memory_bytes
 
     memory = item.memory
@@ -170,25 +193,26 @@ def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
         }
         if dry_run:
             data["yaml"] = memory_bytes(memory).decode()
-        data["memory"] = memory_data(memory, "")
+        data["memory"] = memory_data(memory, INBOX if memory.status == "candidate" else MAIN)
         door.data(data)
         return
     if dry_run:
         where = "gitmem/main as active" if item.result == "active" else "the inbox as a candidate"
-        already = item.result == "unchanged"
-        door.say(door.style("already there" if already else f"would be admitted to {where}", "green"))
+        door.say(door.style("already remembered" if item.result == "unchanged" else f"would go to {where}", "green"))
         _reasons(door, item)
         for line in memory_bytes(memory).decode().rstrip("\n").split("\n"):
             door.say(f"  {door.style(line)}")
         return
     what = {
         "active": "remembered",
-        "candidate": "waits in the inbox for a person",
+        "candidate": "waits in the inbox",
         "unchanged": "already remembered",
     }[item.result]
     door.say(f"{memory_line(door, memory)}")
     door.note(f"{door.style(what, 'green' if item.result == 'active' else 'yellow')}: gitmem show {memory.id[:8]}")
-    if item.result == "candidate":
+    if item.result == "candidate" and door.env.channel == "terminal" and not item.reasons:
+        door.note("  the policy sends everything to review: gitmem policy")
+    elif item.result == "candidate":
         door.note(f"  a person lets it in with: gitmem accept {memory.id[:8]}")
     _reasons(door, item)
 

@@ -89,7 +89,7 @@ def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...]) -> lis
         door.style(memory.title, "bold"),
     ]
     if memory.body:
-        lines += ["", *("  " + door.style(line) for line in memory.body.split("\n"))]
+        lines += ["", *(f"  {door.style(line)}".rstrip() for line in memory.body.split("\n"))]
     lines.append("")
     facts: list[tuple[str, str]] = [
         ("origin", memory.origin),
@@ -107,7 +107,7 @@ def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...]) -> lis
     facts += [("claim", claim) for claim in memory.claims]
     facts += [("grounding", text) for text in memory.groundings]
     facts += [(link.type, f"{link.to}" + (f" ({link.why})" if link.why else "")) for link in memory.links]
-    lines += [f"  {name:<12}{door.style(value)}" for name, value in facts if value]
+    lines += [f"  {name:<13} {door.style(value)}" for name, value in facts if value]
     lines += ["  evidence", *(f"    {evidence_line(door, item)}" for item in resolutions)]
     return lines
 

@@ -52,9 +52,11 @@ def reindex(
 
 def policy(
     ctx: typer.Context,
-    name: Annotated[str | None, typer.Argument(help="review, unobservable or evidence.KIND.")] = None,
+    name: Annotated[
+        str | None, typer.Argument(help="review, unobservable or evidence.KIND.", metavar="SETTING")
+    ] = None,
     value: Annotated[
-        str | None, typer.Argument(help="local or forge; hold or refuse; types with commas, or any.")
+        str | None, typer.Argument(help="local or forge; hold or refuse; types with commas, or any.", metavar="VALUE")
     ] = None,
     because: Annotated[str, typer.Option("--because", help="Why.")] = "",
 ) -> None:
@@ -62,7 +64,8 @@ def policy(
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
     if name is not None and value is None:
-        raise UsageError("a setting needs a value", hint='gitmem policy review forge --because "…"')
+        asked = upkeep.SETTINGS.get(name, "see gitmem policy --help")
+        raise UsageError(f"{name} needs a value: {asked}", hint=f'gitmem policy {name} VALUE --because "…"')
     if name is None or value is None:
         config = upkeep.show_policy(workspace)
     else:
@@ -77,22 +80,22 @@ def policy(
 
 def schema(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help=", ".join(NAMES))] = "memory",
+    name: Annotated[str, typer.Argument(help=", ".join(NAMES), metavar="NAME")] = "memory",
 ) -> None:
     """Print a JSON Schema of the format."""
     door: Door = ctx.obj
     if name not in NAMES:
         raise UsageError(f"there is no schema {name!r}", hint=f"one of {', '.join(NAMES)}")
-    door.env.stdout.write(schema_text(name))
+    door.out(schema_text(name))
 
 
 def completion(
     ctx: typer.Context,
-    shell: Annotated[str, typer.Argument(help=", ".join(scripts.SCRIPTS))] = "bash",
+    shell: Annotated[str, typer.Argument(help=", ".join(scripts.SCRIPTS), metavar="SHELL")] = "bash",
 ) -> None:
     """Print the completion script of a shell. Nothing is installed: you decide where it goes."""
     door: Door = ctx.obj
-    door.env.stdout.write(scripts.script(shell))
+    door.out(scripts.script(shell))
 
 
 APPLICATIONS = {

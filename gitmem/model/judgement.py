@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from gitmem.model.nouns import EvidenceRef, Memory, Tombstone
 from gitmem.model.times import holds_at
 from gitmem.model.vocabulary import Channel, Op, Origin
 
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from gitmem.model.frozen import dataclass
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class Resolution:
     """What looking at the cited bytes gave.
 
@@ -30,7 +35,7 @@ class Resolution:
     human: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Neighbour:
     """A record that says nearly the same. `where` is "main", "inbox" or "tombstone"."""
 
@@ -43,7 +48,7 @@ class Neighbour:
     similarity: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """One mutation to be judged: `before` is None for a new record; `after` is the record as it would be."""
 
@@ -53,7 +58,7 @@ class Change:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Facts:
     """All that the outside world said about one change. Gathered before the gate runs; no I/O after.
 
@@ -62,7 +67,7 @@ class Facts:
     tombstone. key_holder: another live memory with the same key and scope. linked: the memories at the other
     end of links and memory evidence, by id (an id that is not there does not exist). names: further texts that
     would be stored with the change (commit message, paths), checked for secrets. exact_secrets: values known
-    to be secret here.
+    to be secret here. private_store: the record would land where only its writer reads.
     """
 
     now: datetime
@@ -74,9 +79,10 @@ class Facts:
     linked: Mapping[str, Memory] = field(default_factory=dict)
     names: tuple[str, ...] = ()
     exact_secrets: tuple[str, ...] = ()
+    private_store: bool = False
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reason:
     """Why a change is refused or held. `code` is stable; `where` names the field or reference."""
 
@@ -86,7 +92,7 @@ class Reason:
     where: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Decision:
     """admit: as asked. hold: kept as a candidate that nobody is shown. refuse: nothing is written.
 
@@ -98,7 +104,7 @@ class Decision:
     origin: Origin
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Viewer:
     """Who reads. An empty `projects` sees nothing."""
 
@@ -106,7 +112,7 @@ class Viewer:
     audiences: frozenset[str] = frozenset({"team"})
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Filter:
     """What a reader may see, as data: made only by `policy.visible`, applied in memory and by the search index.
 

@@ -38,6 +38,7 @@ Status = Literal[
 # The one allow-list of states that a reader may see, with the weight in ranking. Everything else,
 # known or unknown, is withheld.
 VISIBLE: Final[Mapping[str, float]] = {"active": 1.0, "maybe_stale": 0.65, "stale": 0.25}
+WAITING: Final[tuple[str, ...]] = ("candidate", "quarantined")  # for a person to decide
 WITHHELD: Final[tuple[str, ...]] = ("candidate", "quarantined", "disputed", "superseded", "wrong", "archived")
 STATUSES: Final[tuple[str, ...]] = (*VISIBLE, *WITHHELD)
 

@@ -49,6 +49,7 @@ CODES: Final[Mapping[str, Severity]] = {
     "secret": _refuses("a text holds what looks like a secret"),
     "instruction": _refuses("a text that no person said addresses its reader with instructions"),
     "scope.project": _refuses("the record belongs to another project"),
+    "audience.store": _refuses("the record is not for the team and would land where the team reads"),
     "channel.authority": _refuses("this channel may propose, but not do this"),
     "status.move": _refuses("the operation does not lead from the old state to the new one"),
     "reason.missing": _refuses("the change says no reason"),

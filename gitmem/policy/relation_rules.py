@@ -49,7 +49,7 @@ def names_its_problem(change: Change, facts: Facts, config: Config | None) -> It
     problems = [link.to for link in after.links if link.type == kind]
     if not problems:
         message = f"the {after.kind.replace('_', ' ')} does not name its problem"
-        hint = f"add a link of type {kind} to it; gitmem list --kind problem shows the problems"
+        hint = f"name it: --{kind.replace('_', '-')} ID; gitmem list --kind problem shows the problems"
         yield reason("problem.missing", message, hint, "links")
     for problem in problems:
         linked = facts.linked.get(problem)
@@ -102,11 +102,20 @@ def not_known_already(change: Change, facts: Facts, config: Config | None) -> It
     for near in _first_of_each(facts.neighbours):
         if near.status in live and near.where != "tombstone" and near.similarity >= NEAR and near.id not in excused:
             message = f"{shown_id(near.id)} ({near.status}) says nearly the same"
-            hint = (
-                f"change that one: gitmem edit {shown_id(near.id)}; replace it: gitmem supersede {shown_id(near.id)}; "
-                f'or say why both: --distinct-from {shown_id(near.id)} --because "…"'
-            )
-            yield reason("duplicate", message, hint, shown_id(near.id))
+            yield reason("duplicate", message, _instead(near, facts), shown_id(near.id))
+
+
+def _instead(near: Neighbour, facts: Facts) -> str:
+    """What there is to do about a record that is there already."""
+    name = shown_id(near.id)
+    both = f'or say why both: --distinct-from {name} --because "…"'
+    if near.where == "batch":
+        return f"leave one out; {both}"
+    if near.status == "candidate":
+        if facts.channel == "terminal":
+            return f"let that one in: gitmem accept {name}; {both}"
+        return f"it waits for a person already: gitmem show {name}; {both}"
+    return f"change that one: gitmem edit {name}; replace it: gitmem supersede {name}; {both}"
 
 
 def _first_of_each(neighbours: tuple[Neighbour, ...]) -> Iterator[Neighbour]:

@@ -183,15 +183,15 @@ def what_the_kind_needs(change: Change, facts: Facts, config: Config | None) -> 
     if not claims(change):
         return
     if after.kind == "decision" and not after.alternatives:
-        hint = 'add at least one: alternatives: [{title: "…", why: "…"}]'
+        hint = 'add at least one: --ruled-out "title: why"'
         yield reason("decision.alternative", "the decision names nothing that it ruled out", hint, "alternatives")
     if after.kind == "reminder" and not (after.cue or "").strip():
-        hint = "add cue: the words or the path at which to be reminded"
+        hint = 'add --cue "…": the words or the path at which to be reminded'
         yield reason("reminder.cue", "the reminder does not say when to remind", hint, "cue")
     if after.kind == "plan" and not after.steps:
-        yield reason("plan.steps", "the plan has no steps", 'add steps: [{text: "…"}]', "steps")
+        yield reason("plan.steps", "the plan has no steps", 'add --step "…", once for each', "steps")
     if after.kind == "concept" and not after.claims:
-        yield reason("concept.claims", "the concept claims nothing", 'add claims: ["…"]', "claims")
+        yield reason("concept.claims", "the concept claims nothing", 'add --claim "…", once for each', "claims")
 
 
 def known_fields(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:

@@ -11,7 +11,7 @@ from gitmem.model.nouns import Config, Memory
 from gitmem.model.vocabulary import STATUSES, VISIBLE
 from gitmem.policy.codes import reason, shown_id
 from gitmem.policy.origin import adds_only, origin_of, rank
-from gitmem.policy.texts import WITHDRAWING
+from gitmem.policy.texts import WITHDRAWING, claims
 from gitmem.policy.transitions import check_move
 
 _NEEDS_NO_REASON: Final = frozenset({"create", "import"})
@@ -28,6 +28,14 @@ def own_project(change: Change, facts: Facts, config: Config | None) -> Iterator
     if config is not None and change.after.scope.project not in config.projects:
         message = "the record belongs to another project than this repository"
         yield reason("scope.project", message, "gitmem status names the project of this repository", "scope.project")
+
+
+def fitting_store(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    """What is on the branch or waits for it is read by everybody who has the repository."""
+    if claims(change) and change.after.scope.audience in ("private", "user") and not facts.private_store:
+        message = "the record is for its writer only, and everything on gitmem/main is read by the whole team"
+        hint = "write audience: team, or keep it out of gitmem: there is no private memory yet"
+        yield reason("audience.store", message, hint, "scope.audience")
 
 
 def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
@@ -135,6 +143,7 @@ def _replacements(after: Memory, facts: Facts) -> list[Memory]:
 
 RULES: Final = (
     own_project,
+    fitting_store,
     authority,
     legal_move,
     says_why,

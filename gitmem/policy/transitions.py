@@ -35,7 +35,7 @@ TRANSITIONS: Final[Mapping[Op, Moves]] = {
     "restore": _each(("archived", "disputed", "maybe_stale", "stale"), "active"),
     "dispute": _each(_SHOWN, "disputed"),
     "mark": {"active": ("maybe_stale", "stale"), "maybe_stale": ("stale",)},
-    "lift": {"wrong": ("active",)},
+    "lift": {"wrong": ("active", "candidate")},  # a candidate that was rejected waits again
     "merge": {**_each((_NEW, *(s for s in STATUSES if s != "wrong")), *STATUSES), "wrong": ("wrong",)},
     "redact": _stay(STATUSES),
 }

@@ -18,9 +18,9 @@ def visible(viewer: Viewer, *, at: datetime | None, statuses: Iterable[str] = VI
     return _filter(viewer, frozenset(statuses) & VISIBLE.keys(), at)
 
 
-def withheld_view(viewer: Viewer, statuses: Iterable[str]) -> Filter:
+def withheld_view(viewer: Viewer, statuses: Iterable[str], *, at: datetime | None = None) -> Filter:
     """Records of any known state, for review, `list --status` and the gate's own look-up; still bound to scope."""
-    return _filter(viewer, frozenset(statuses) & frozenset(STATUSES), None)
+    return _filter(viewer, frozenset(statuses) & frozenset(STATUSES), at)
 
 
 def _filter(viewer: Viewer, statuses: frozenset[str], at: datetime | None) -> Filter:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final, Literal
 
+from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Filter
 from gitmem.recall.document import OPEN_END, OPEN_START, folders_of, microseconds, plain_path
 
 _FEW: Final = 32  # values up to which single terms are faster than tantivy's set of terms, which walks the dictionary
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Query:
     """A search. Empty `texts` ask for everything that passes, newest first.
 
-    phrase: each text has to occur word for word. kinds, statuses, refs, origins: any of them; empty does not ask
-    (`refs` is the accepted branch unless said otherwise). tags: all of them. path: memories about that file or
-    folder, about what lies in it, or about a folder that holds it. since, until: recorded in [since, until).
+    phrase: each text has to occur word for word; phrases: so have these, beside the texts. kinds, statuses, refs,
+    origins: any of them; empty does not ask (`refs` is the accepted branch unless said otherwise). tags: all of
+    them. path: memories about that file or folder, about what lies in it, or about a folder that holds it. since,
+    until: recorded in [since, until).
     """
 
     texts: tuple[str, ...] = ()
     phrase: bool = False
+    phrases: tuple[str, ...] = ()
     kinds: tuple[str, ...] = ()
     statuses: tuple[str, ...] = ()
     tags: tuple[str, ...] = ()
@@ -38,7 +40,7 @@ class Query:
     order: Literal["relevance", "newest"] = "relevance"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Hit:
     """One memory that answers. score: about 0 to 2, comparable within one answer only. matched: the terms found."""
 
@@ -48,7 +50,7 @@ class Hit:
     matched: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Found:
     """An answer. total: memories that match (for words: those ranked). searched: memories that were looked at,
     after the filter; 0 says that nothing was searched, which is not the same as nothing known."""

@@ -15,7 +15,7 @@ from gitmem.recall.document import TIPS_UID, Document, fields, grams, make_schem
 from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.query import Clauses, Found, Hit, Query
 from gitmem.recall.ranking import CANDIDATES, GRAM_FLOOR, combine
-from gitmem.recall.words import MAX_TERMS, Words, words
+from gitmem.recall.words import MAX_TERMS, Words, runs, words
 
 WRITER_MEMORY: Final = 30_000_000  # bytes; tantivy takes no less than 15 MB
 REFS: Final = ("main", "inbox")
@@ -138,8 +138,9 @@ class SearchIndex:
             if not asked.weights:
                 empty = not any(text.strip() for text in query.texts)
                 return self._newest(passing, query, searched) if empty else Found((), 0, searched)
-            if query.phrase:
-                passing = self._clauses.must([passing, *map(self._clauses.phrase, asked.phrases)])
+            exactly = (*(asked.phrases if query.phrase else ()), *runs(query.phrases))
+            if exactly:
+                passing = self._clauses.must([passing, *map(self._clauses.phrase, exactly)])
             if query.order == "newest":
                 wanted = self._clauses.must([passing, self._clauses.flat(self._text(asked))])
                 return self._newest(wanted, query, searched)

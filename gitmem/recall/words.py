@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Final
 
+from gitmem.model.frozen import dataclass
 from gitmem.model.tokens import tokens
 
 MAX_TEXT: Final = 32 * 1024  # characters that are read of a query; a pasted trace is cut, not parsed
@@ -29,7 +29,7 @@ _QUESTION_WORDS: Final = """
 """
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
     """The terms of a query with their weights.
 
@@ -54,9 +54,14 @@ def words(texts: tuple[str, ...], frequency: Callable[[str], int], documents: in
         weights=_weights(text, found, frequency, documents),
         flags=flags,
         literal=bool(flags) and all(is_flag((tokens(chunk) or [""])[0]) for chunk in chunks),
-        phrases=tuple(run for t in texts if (run := tuple(tokens(t[:MAX_TEXT])[:MAX_TERMS]))),
+        phrases=runs(texts),
         raw=tuple(dict.fromkeys(chunk.strip(".,;:!?()[]{}<>\"'`") for chunk in chunks))[:MAX_TERMS],
     )
+
+
+def runs(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """The token run of each text that has any."""
+    return tuple(run for text in texts if (run := tuple(tokens(text[:MAX_TEXT])[:MAX_TERMS])))
 
 
 def is_flag(token: str) -> bool:

@@ -114,6 +114,7 @@ PAIRS: dict[str, Pair] = {
         **AGENT,
     ),
     "scope.project": fields({}, {"scope": Scope("bank-000000")}),
+    "audience.store": fields({}, {"scope": Scope("shop-k3x9qd", "private")}),
     "channel.authority": fields(CANDIDATE, {"status": "active"}, **AGENT),
     "status.move": Pair(case(move("mark", "active", "stale")), case(move("mark", "stale", "maybe_stale"))),
     "reason.missing": Pair(
@@ -135,7 +136,7 @@ PAIRS: dict[str, Pair] = {
     ),
     "replacement.scope": Pair(
         case(create(links=SUPERSEDES), linked=FACT),
-        case(create(links=SUPERSEDES, scope=Scope("shop-k3x9qd", "private")), linked=FACT),
+        case(create(links=SUPERSEDES, scope=Scope("shop-k3x9qd", "private")), linked=FACT, private_store=True),
     ),
     "evidence.missing": fields({}, {"evidence": (file_ref(role="contradicts"),)}),
     "evidence.url_only": fields({"evidence": (URL, file_ref())}, {"evidence": (URL,)}),

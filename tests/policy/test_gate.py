@@ -296,7 +296,8 @@ def test_a_private_memory_may_cite_what_is_private_and_a_team_memory_may_not() -
     private = {OTHER: memory(id=OTHER, scope=Scope("shop-k3x9qd", "private"))}
     cites = (file_ref(), MemoryRef(OTHER, SHA))
     assert codes(create(evidence=cites), linked=private) == ["memory.withheld"]
-    assert codes(create(evidence=cites, scope=Scope("shop-k3x9qd", "private")), linked=private) == []
+    own = create(evidence=cites, scope=Scope("shop-k3x9qd", "private"))
+    assert codes(own, linked=private, private_store=True) == []
 
 
 def test_a_test_that_failed_supports_no_solution_alone() -> None:
@@ -427,9 +428,10 @@ def test_a_program_decides_nothing(channel: str) -> None:
 
 def test_a_person_may_be_heard_privately_and_sharing_is_a_proposal() -> None:
     private = create(scope=Scope("shop-k3x9qd", "private"))
-    assert codes(private, channel="capture") == []
+    assert codes(private, channel="capture", private_store=True) == []
+    assert codes(private, channel="capture") == ["audience.store"]
     assert codes(create(), channel="capture") == ["channel.authority"]
-    assert codes(private, channel="agent") == ["channel.authority"]
+    assert codes(private, channel="agent", private_store=True) == ["channel.authority"]
     shared = move("edit", "active", "active", scope=Scope("shop-k3x9qd", "team"))
     assert shared.before is not None
     shared = replace(shared, before=replace(shared.before, scope=Scope("shop-k3x9qd", "private"), origin="inferred"))
