@@ -67,8 +67,8 @@ def gitmem(env: Callable[..., Env], monkeypatch: pytest.MonkeyPatch) -> Callable
     opened: list[Backend] = []
     really = workspace.open_backend
 
-    def kept(location: Location, *, long_lived: bool) -> Backend:
-        opened.append(really(location, long_lived=long_lived))
+    def kept(location: Location, **how: bool) -> Backend:
+        opened.append(really(location, **how))
         return opened[-1]
 
     # A command ends with its process, which closes what it opened; here the fixture has to.
