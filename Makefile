@@ -65,7 +65,7 @@ $(VENV)/.dev: $(VENV)/.installed
 # pip knows --group since 25.1. A half-made environment is removed, so that the next run begins anew.
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
-	  echo 'gitmem needs Python 3.11 or later; $(PYTHON) is' "$$($(PYTHON) --version 2>&1)" >&2; \
+	  echo 'gitmem needs Python 3.11 or later; $(PYTHON) is' "$$($(PYTHON) --version 2>&1 | head -n 1)" >&2; \
 	  echo 'try: make PYTHON=python3.12 $(MAKECMDGOALS)' >&2; exit 1; }
 	@$(PYTHON) -c 'import venv, ensurepip' 2>/dev/null || { \
 	  echo '$(PYTHON) cannot make environments: its modules venv and ensurepip are missing' >&2; \
