@@ -133,6 +133,20 @@ def read(workspace: Workspace, source: Source) -> Iterator[Note | Skipped]:
     yield from skipped
 
 
+def count(workspace: Workspace, source: Source) -> int:
+    """How many items `read` will give; of JSON lines how many lines there are, which may be a few more."""
+    if not source.lines:
+        return sum(1 for _ in read(workspace, source))
+    if source.entry is not None:
+        return workspace.backend.read(source.entry.oid)[1].count(b"\n") if source.entry.mode in _FILES else 1
+    assert source.file is not None  # noqa: S101  a source is one or the other
+    try:
+        with source.file.open("rb") as file:
+            return sum(block.count(b"\n") for block in iter(lambda: file.read(_LINE_LIMIT), b""))
+    except OSError:
+        return 0  # `read` tells why
+
+
 def _lines(file: IO[str]) -> Iterator[str]:
     """Lines of a file; of one that is too long only the beginning, which is no JSON."""
     while line := file.readline(_LINE_LIMIT):

@@ -11,7 +11,7 @@ from typing import Any, Final, TypeGuard
 from gitmem.app.belief import believed_view
 from gitmem.app.claim_set import ClaimSet, says_the_same
 from gitmem.app.facts import Claim, Lookup, claim_of, index_lookup, sources, tombstone_claim
-from gitmem.app.import_sources import Source, chosen_sources, read
+from gitmem.app.import_sources import Source, chosen_sources, count, read
 from gitmem.app.outbox import UNKEPT
 from gitmem.app.remember import build
 from gitmem.app.workspace import View, Workspace
@@ -195,14 +195,12 @@ class _Run:
 
 
 def _counted(workspace: Workspace, chosen: Sequence[Source], progress: Progress) -> int:
-    """How many items there are to read."""
-    count = 0
-    for source in chosen:
-        for _ in read(workspace, source):
-            count += 1
-            if count % _CHUNK == 0:
-                progress("reading", count, 0)
-    return count
+    """About how many items there are to read."""
+    total = 0
+    for number, source in enumerate(chosen, 1):
+        total += count(workspace, source)
+        progress("reading", number, len(chosen))
+    return total
 
 
 def _cited(view: View, drafts: Sequence[Draft]) -> list[Draft]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import contextlib
+import re
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,7 +11,7 @@ from gitmem.errors import GitmemError, NotFound, UsageError
 from gitmem.evidence.patch import commit_of_patch, patch_id, patch_ids
 from gitmem.evidence.quote import cut, occurs, shown
 from gitmem.evidence.short import is_revision
-from gitmem.evidence.sources import Sources, TooLarge
+from gitmem.evidence.sources import Sources
 from gitmem.model.judgement import Resolution
 from gitmem.model.nouns import CommitRef
 from gitmem.model.records import digest
@@ -24,8 +24,8 @@ _PATCH = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 
 def expand(rest: str, role: Role, sources: Sources) -> CommitRef:
     """Cites the commit by its full id. The quote is its subject line."""
-    commit = _named(rest, sources)
-    return _cited(commit, patch_id(commit, sources), role, sources)
+    commit, data = _named(rest, sources)
+    return _cited(commit, data, patch_id(commit, sources), role)
 
 
 def expand_many(names: Sequence[str], sources: Sources) -> dict[str, CommitRef]:
@@ -35,34 +35,33 @@ def expand_many(names: Sequence[str], sources: Sources) -> dict[str, CommitRef]:
     """
     commits = {}
     for name in names:
-        try:
+        with contextlib.suppress(GitmemError):  # told by `expand` to whoever asks for this one alone
             commits[name] = _named(name, sources)
-        except GitmemError:  # told by `expand` to whoever asks for this one alone
-            continue
-    patches = patch_ids(tuple(commits.values()), sources)
-    found = {}
-    for name, commit in commits.items():
-        with contextlib.suppress(TooLarge):
-            found[name] = _cited(commit, patches.get(commit), "supports", sources)
-    return found
+    patches = patch_ids(tuple(commit for commit, _ in commits.values()), sources)
+    return {name: _cited(commit, data, patches.get(commit), "supports") for name, (commit, data) in commits.items()}
 
 
-def _named(rest: str, sources: Sources) -> str:
+def _named(rest: str, sources: Sources) -> tuple[str, bytes]:
+    """The commit that `rest` names, and its bytes."""
     if not is_revision(rest):
         raise UsageError(
             f"{escape(rest)!r} is no name of one commit", hint=f"for example {EXAMPLE}, commit:v1.2 or commit:1a2b3c4"
         )
+    if sources.is_oid(rest):  # no question to git is needed
+        with contextlib.suppress(NotFound):
+            kind, data = sources.read(rest)
+            if kind == "commit":
+                return rest, data
     commit = sources.backend.resolve(rest)
     if commit is None:
         raise NotFound(
             f"there is no commit {escape(rest)!r} here",
             hint="git log --oneline --all lists the commits" if sources.head else "nothing is committed here yet",
         )
-    return commit
+    return commit, sources.read(commit)[1]
 
 
-def _cited(commit: str, patch: str | None, role: Role, sources: Sources) -> CommitRef:
-    _, data = sources.read(commit)
+def _cited(commit: str, data: bytes, patch: str | None, role: Role) -> CommitRef:
     subject = _message(data).lstrip(b"\n").split(b"\n", 1)[0]
     return CommitRef(commit, digest(data), patch, cut(subject), role)
 
