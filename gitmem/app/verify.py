@@ -112,6 +112,8 @@ def _checked(workspace: Workspace, commit: str, lookup: RangeLookup) -> Checked:
     try:
         return check_commit(workspace, commit, lookup)
     except (CorruptRecord, NotFound) as error:
+        if isinstance(error, CorruptRecord) and "object" in error.details:
+            raise  # it is this clone's disk that failed, and nothing can be said about what was written
         checked = Checked(commit, readable=False)
         checked.tip("object.damaged", error.message)
         return checked

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.errors import CorruptRecord, NotFound
 from gitmem.model import layout
-from gitmem.store.objects import Entry, empty_tree, parse_commit, parse_tree
+from gitmem.store.objects import Entry, empty_tree, is_object_id, parse_commit, parse_tree
 from gitmem.store.port import Backend
 
 if TYPE_CHECKING:
@@ -140,6 +140,8 @@ def snapshot(backend: Backend, revision_or_ref: str) -> Snapshot:
             return Snapshot(backend, None, empty_tree(backend.object_format))
     else:
         commit = backend.resolve(revision_or_ref)
+        if commit is None and is_object_id(revision_or_ref, backend.object_format):
+            commit = revision_or_ref  # reading it tells what is missing from what is damaged
         if commit is None:
             raise NotFound(f"{revision_or_ref!r} names no commit here")
     return Snapshot(backend, commit, tree_of(backend, commit))
