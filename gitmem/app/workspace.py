@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property
 
@@ -35,11 +35,14 @@ class Workspace:
         self.backend.close()
 
 
-def open_workspace(env: Env, *, long_lived: bool = False) -> Workspace:
-    """Find and open the repository. `long_lived`: many reads will follow, so a slow start pays."""
+def open_workspace(env: Env, *, long_lived: bool = False, meanwhile: Callable[[], None] | None = None) -> Workspace:
+    """Find and open the repository. `long_lived`: many reads will follow, so a slow start pays.
+
+    `meanwhile`: what may be done while git looks for it, such as imports; objects will be read soon after.
+    """
     start = env.start if env.start is not None else env.cwd
-    location = locate(start, environ=env.environ, named=env.start is not None)
-    return Workspace(env, location, open_backend(location, long_lived=long_lived))
+    location = locate(start, environ=env.environ, named=env.start is not None, meanwhile=meanwhile)
+    return Workspace(env, location, open_backend(location, long_lived=long_lived, at_once=meanwhile is not None))
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ class View:
     """The records as believed at one moment. `quarantined` names paths whose bytes failed verification.
 
     `inbox_own`: every commit of the inbox was written by this clone, so its records need no check of types.
+    `doubts`: what of the branch is not believed, in a line each.
     """
 
     workspace: Workspace
@@ -62,6 +66,7 @@ class View:
     inbox: Snapshot
     quarantined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inbox_own: bool = False
+    doubts: tuple[str, ...] = ()
 
     @cached_property
     def config(self) -> Config | None:

@@ -148,11 +148,14 @@ def run(
     **flags: Any,
 ) -> None:
     """Remember what the flags describe, see `draft_of_flags`, or the drafts of a file, and show what became of it."""
-    from gitmem.app.remember import remember
     from gitmem.app.workspace import open_workspace
 
     def take(drafts: list[Draft]) -> None:
-        for item in remember(open_workspace(door.env), drafts, dry_run=dry_run, reason=because):
+        workspace = open_workspace(door.env, meanwhile=_load_writing)
+        from gitmem.app import catch_up  # noqa: F401 - beside git, which starts to read objects
+        from gitmem.app.remember import remember
+
+        for item in remember(workspace, drafts, dry_run=dry_run, reason=because):
             show_remembered(door, item, dry_run=dry_run)
 
     if edit or file is not None:
@@ -165,6 +168,11 @@ def run(
         take(drafts_of_file(door, file))
     else:
         take([draft_of_flags(because=because, **flags)])
+
+
+def _load_writing() -> None:
+    """Most of what a write needs, while git looks for the repository."""
+    import gitmem.app.remember  # noqa: F401
 
 
 def _in_editor(door: Door, file: str | Path | None, take: Callable[[list[Draft]], None]) -> None:

@@ -24,11 +24,15 @@ _UNFETCHED = pattern(r"could not fetch ([0-9a-f]{40,64}) from promisor remote")
 
 
 class CatFile:
-    """Starts with the first question, ends with `close`."""
+    """Starts with `start` or the first question, ends with `close`."""
 
     def __init__(self, location: Location) -> None:
         self._location = location
         self._process: program.Process | None = None
+
+    def start(self) -> None:
+        if self._process is None:
+            self._process = _start(self._location, "--batch-command")
 
     def contents(self, oid: str) -> tuple[str, bytes]:
         kind, size = self._ask("contents", self._checked(oid))
@@ -66,9 +70,8 @@ class CatFile:
         return _parsed(self._question(command, oid), oid, self._location)
 
     def _question(self, command: str, about: str) -> str:
-        if self._process is None:
-            self._process = _start(self._location, "--batch-command")
-        assert self._process.stdin and self._process.stdout  # noqa: S101 - pipes were asked for
+        self.start()
+        assert self._process and self._process.stdin and self._process.stdout  # noqa: S101 - pipes were asked for
         try:
             self._process.stdin.write(f"{command} {about}\n".encode("utf-8", "surrogateescape"))
             self._process.stdin.flush()

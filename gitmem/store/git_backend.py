@@ -39,6 +39,10 @@ class GitBackend:
         self._unpublished: list[tuple[str, str, bytes]] = []
         self._kept_packs: list[Path] = []
 
+    def start(self) -> None:
+        """Start the process that reads objects; it is ready when the first one is asked for."""
+        self._cat_file.start()
+
     def ref(self, name: str) -> str | None:
         return read_ref(self.location, name)
 

@@ -9,7 +9,7 @@ programs are overridden. Variables in arguments stand behind `--end-of-options` 
 from __future__ import annotations
 
 import subprocess  # noqa: TID251 - this module owns it
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -133,8 +133,12 @@ def run(
     ceiling: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     timeout: float | None = None,
+    meanwhile: Callable[[], None] | None = None,
 ) -> Completed:
-    """Run git to its end. Never raises for its exit status; RemoteError when `timeout` seconds have passed."""
+    """Run git to its end, and `meanwhile` beside it.
+
+    Never raises for git's exit status; RemoteError when `timeout` seconds have passed.
+    """
     process = spawn(
         arguments,
         environ=environ,
@@ -145,6 +149,8 @@ def run(
         stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
     )
     try:
+        if meanwhile:
+            meanwhile()
         out, err = process.communicate(stdin or None, timeout=timeout)
     except subprocess.TimeoutExpired as error:
         process.kill()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -79,13 +79,19 @@ class Location:
         )
 
 
-def locate(start: Path, *, environ: Mapping[str, str], named: bool = False) -> Location:
+def locate(
+    start: Path,
+    *,
+    environ: Mapping[str, str],
+    named: bool = False,
+    meanwhile: Callable[[], None] | None = None,
+) -> Location:
     """The repository that `start` lies in, by git's own rules and with git's own check of who owns it.
 
     `named`: the user gave the path. Then GIT_DIR and the like in the environment are somebody else's business;
     without a name they are obeyed, which is what a hook of that repository needs, unless `start` lies in another
     repository: a program that a hook started has gone elsewhere. The home folder and `/` are taken as a repository
-    only when named themselves.
+    only when named themselves. `meanwhile` is done while git looks.
 
     Raises NotARepository, or UnsupportedRepository with what to do.
     """
@@ -101,7 +107,9 @@ def locate(start: Path, *, environ: Mapping[str, str], named: bool = False) -> L
         inherited = None
     if not inherited:
         environ = {name: value for name, value in environ.items() if name not in program.QUARANTINE}
-    done = program.run(asked, environ=environ, git_dir=inherited, cwd=start, user_config=True, ceiling=ceiling)
+    done = program.run(
+        asked, environ=environ, git_dir=inherited, cwd=start, user_config=True, ceiling=ceiling, meanwhile=meanwhile
+    )
     lines = done.lines
     if len(lines) < 6 or (done.status and lines[-1] != _TIP):
         raise _refusal(done, start)
@@ -135,9 +143,10 @@ def locate(start: Path, *, environ: Mapping[str, str], named: bool = False) -> L
     return location
 
 
-def open_backend(location: Location, *, long_lived: bool) -> Backend:
+def open_backend(location: Location, *, long_lived: bool, at_once: bool = False) -> Backend:
     """The backend for this repository: the git program for one verb, libgit2 for a process that stays.
 
+    `at_once`: objects will be asked for within milliseconds, so git may start now.
     libgit2 is not used where it cannot read: sha256, reftable, quarantine, an owner or an extension that it refuses.
     """
     from gitmem.store.git_backend import GitBackend
@@ -145,6 +154,8 @@ def open_backend(location: Location, *, long_lived: bool) -> Backend:
     git = GitBackend(location)
     plain = location.object_format == "sha1" and location.ref_format == "files" and not location.quarantined
     if not (long_lived and plain):
+        if at_once:
+            git.start()
         return git
     from gitmem.store.libgit2_backend import LibGit2Backend, can_open
 
