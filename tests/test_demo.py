@@ -21,7 +21,7 @@ def test_the_demonstration_goes_as_it_says(tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         stdin=subprocess.DEVNULL,
-        timeout=120,
+        timeout=300,
     )
     assert done.returncode == 0, done.stdout + done.stderr
     assert done.stderr == ""
