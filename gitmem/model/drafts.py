@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any, Final
 
 from gitmem.errors import CorruptRecord, UsageError
 from gitmem.model.nouns import Draft, Memory
 from gitmem.model.records import from_data, to_data
+from gitmem.model.text import one_line
 from gitmem.model.yaml_codec import emit, parse
 
 INPUT_LIMIT: Final = 16 * 1024 * 1024  # bytes of one draft file with all its drafts
+# YAML is for drafts that people write; the reader of hand-written YAML is slow.
+YAML_LIMIT: Final = 512 * 1024
+YAML_DRAFT_NODES: Final = 10_000
+_YAML_HINT: Final = "docs/format.md says what YAML is read; many drafts are better written as JSON lines"
 
 DRAFT_COMMENT: Final = "# yaml-language-server: $schema=./draft.schema.json"
 
@@ -23,7 +29,7 @@ def read_drafts(raw: bytes, *, name: str) -> list[Draft]:
     raw = raw.removeprefix(b"\xef\xbb\xbf").replace(b"\r\n", b"\n")
     drafts, faults = [], []
     for label, data, lines in _documents(raw, name):
-        found = draft_problems(data, lines)
+        found = [data.message] if isinstance(data, _Fault) else draft_problems(data, lines)
         if found:
             faults += [f"{label}: {fault}" for fault in found]
         else:
@@ -48,48 +54,81 @@ def draft_problems(data: Any, lines: Any) -> list[str]:
     return problems(Draft, data, lines, closed=True)
 
 
+@dataclass(frozen=True)
+class _Fault:
+    """Stands where a draft should be."""
+
+    message: str
+
+
 def _documents(raw: bytes, name: str) -> Iterator[tuple[str, Any, Any]]:
-    text = raw.lstrip()
-    if text[:1] in (b"{", b"["):
-        loaded = _json(text)
-        if loaded is not None:
-            yield from ((label, item, {}) for label, item in _labelled(loaded, name))
+    """Each draft with what to call it and the lines of its values."""
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{name} is not UTF-8 at byte {error.start}", hint="save it as UTF-8") from None
+    if text.lstrip()[:1] in ("{", "["):
+        found = _json(text, name)
+        if found is not None:
+            yield from ((label, item, {}) for label, item in found)
             return
     try:
-        parsed = parse(raw, name=name, limit=INPUT_LIMIT)
+        parsed = parse(raw, name=name, limit=YAML_LIMIT, nodes=YAML_DRAFT_NODES)
     except CorruptRecord as error:
-        raise UsageError(error.message, hint=error.hint, details=error.details) from None
-    for number, (label, item) in enumerate(_labelled(parsed.data, name)):
-        inner = parsed.lines
-        if isinstance(parsed.data, list):
-            inner = {path[1:]: line for path, line in parsed.lines.items() if path[0] == number}
-        yield label, item, inner
+        raise UsageError(error.message, hint=_YAML_HINT, details=error.details) from None
+    if not isinstance(parsed.data, list):
+        if parsed.data is not None:
+            yield name, parsed.data, parsed.lines
+        return
+    lines: list[dict[Any, int]] = [{} for _ in parsed.data]
+    for path, line in parsed.lines.items():
+        lines[path[0]][path[1:]] = line  # type: ignore[index]
+    yield from ((f"draft {number}", item, lines[number - 1]) for number, item in enumerate(parsed.data, 1))
 
 
-def _labelled(loaded: Any, name: str) -> Iterator[tuple[str, Any]]:
-    if isinstance(loaded, list):
-        yield from ((f"draft {number}", item) for number, item in enumerate(loaded, 1))
-    else:
-        yield name, loaded
-
-
-def _json(text: bytes) -> Any:
-    """JSON, or JSON lines as a list; None when it is neither."""
+def _json(text: str, name: str) -> list[tuple[str, Any]] | None:
+    """The drafts of JSON or of JSON lines with what to call each; None when the text may be YAML."""
     try:
-        return json.loads(text, object_pairs_hook=_pairs)
+        loaded = _loads(text)
+    except _TwiceError as error:
+        return [(name, _Fault(str(error)))]
     except (ValueError, RecursionError):
         pass
+    else:
+        if isinstance(loaded, list):
+            return [(f"draft {number}", item) for number, item in enumerate(loaded, 1)]
+        return [(name, loaded)]
+    lines = [(f"line {number}", line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
+    items = [(label, _loaded_line(line)) for label, line in lines]
+    # Flow YAML starts with a bracket too, but none of its lines is a whole JSON object.
+    return items if any(isinstance(item, dict) for _, item in items) else None
+
+
+def _loaded_line(line: str) -> Any:
     try:
-        return [json.loads(line, object_pairs_hook=_pairs) for line in text.split(b"\n") if line.strip()]
-    except (ValueError, RecursionError):
-        return None
+        return _loads(line)
+    except (ValueError, RecursionError) as error:
+        return _Fault(f"is not JSON: {error}")
+
+
+class _TwiceError(ValueError):
+    """A key stands twice in one object."""
+
+
+def _loads(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_pairs, parse_constant=_no_constant)
 
 
 def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
-        raise ValueError("a key stands twice")
+        twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
+        raise _TwiceError(f"the key {one_line(twice, 40)!r} stands twice")
     return data
+
+
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"{word} is not a number")
 
 
 def draft_text(draft: Draft) -> str:

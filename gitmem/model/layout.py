@@ -26,7 +26,11 @@ TOMBSTONES: Final = "tombstones"
 EVENTS: Final = "events"
 
 MAX_DEPTH: Final = 5
-_NAME = pattern(r"[a-z0-9._-]{1,100}")
+# A generated name: no `..`, nothing that starts or ends with a dot or a dash (`.git`, `-x`), one case only.
+_NAME = pattern(r"(?=.{1,100}\Z)[a-z0-9]+(?:[._-][a-z0-9]+)*")
+_WINDOWS_DEVICES: Final = frozenset(
+    ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))]
+)
 
 # Where `schemas/memory.schema.json` lies as seen from a memory file.
 SCHEMA_COMMENT: Final = "# yaml-language-server: $schema=../../../schemas/memory.schema.json"
@@ -76,12 +80,16 @@ def tombstone_of_path(path: str) -> str | None:
     return digest if is_digest(digest) and path == tombstone_path(digest) else None
 
 
+def _is_name(text: str) -> bool:
+    return _NAME.fullmatch(text) is not None and text.partition(".")[0] not in _WINDOWS_DEVICES
+
+
 def is_allowed_path(path: str) -> bool:
     """True when a file of the branch may have this path: a known place, a generated name."""
     if path in (CONFIG, README, ATTRIBUTES, SCHEMA):
         return True
     parts = path.split("/")
-    if len(parts) > MAX_DEPTH or any(not _NAME.fullmatch(p) or p in (".", "..") for p in parts):
+    if len(parts) > MAX_DEPTH or not all(_is_name(part) for part in parts):
         return False
     if parts[0] == "conflicts":
         return len(parts) >= 3 and is_memory_id(parts[1])

@@ -7,16 +7,21 @@ foreign data against these same definitions with pydantic, and the JSON Schema i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, ClassVar, Final, Literal
+from dataclasses import field
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
 
 from gitmem.model.vocabulary import FORMAT, Audience, Channel, EvidenceType, Kind, LinkType, Op, Origin, Role
+
+if TYPE_CHECKING:
+    from dataclasses import dataclass
+else:
+    from gitmem.model.frozen import dataclass
 
 Extra = Mapping[str, Any]
 NO_EXTRA: Final[Extra] = {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Scope:
     """Who may read: the project and the audience. Enforced, never a hint."""
 
@@ -25,7 +30,7 @@ class Scope:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Valid:
     """When it was true in the world: [from, until), ISO dates or times; None is open."""
 
@@ -34,7 +39,7 @@ class Valid:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Link:
     """A typed edge to another memory. `why` is needed by `differs_from`."""
 
@@ -44,7 +49,7 @@ class Link:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Alternative:
     """What a decision ruled out, and why."""
 
@@ -53,7 +58,7 @@ class Alternative:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """One step of a plan."""
 
@@ -62,7 +67,7 @@ class Step:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Span:
     """Bytes [start, end) of one generation of a captured transcript."""
 
@@ -76,8 +81,10 @@ class Span:
 # occurs in them word for word.
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TranscriptRef:
+    """What was said or shown in a captured session; `record` is the host's id of the line, `speaker` who it was."""
+
     type: ClassVar[EvidenceType] = "transcript"
     session: str
     record: str
@@ -89,7 +96,7 @@ class TranscriptRef:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileRef:
     """`lines` is "12" or "40-58", 1-based and inclusive; None cites the whole file."""
 
@@ -104,7 +111,7 @@ class FileRef:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CommitRef:
     """`sha256` is over the raw commit object; `patch` is git's stable patch id, the second key after a rewrite."""
 
@@ -117,7 +124,7 @@ class CommitRef:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TestRef:
     """A case of a stored JUnit or TAP report; `sha256` is over the whole report.
 
@@ -137,7 +144,7 @@ class TestRef:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MemoryRef:
     """Another memory; `sha256` is over its canonical bytes when it was cited."""
 
@@ -149,7 +156,7 @@ class MemoryRef:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HumanRef:
     """A person's own words, said at a terminal; `sha256` is over `quote` in UTF-8."""
 
@@ -160,7 +167,7 @@ class HumanRef:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UrlRef:
     """An address outside; never fetched, never enough alone. `sha256` is over the address in UTF-8."""
 
@@ -178,7 +185,7 @@ EVIDENCE_CLASSES: Final[Mapping[str, Any]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Draft:
     """What somebody wants remembered, not yet admitted.
 
@@ -205,7 +212,7 @@ class Draft:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Memory:
     """One admitted record: a file of the branch."""
 
@@ -236,7 +243,7 @@ class Memory:
         return tuple(link.to for link in self.links if link.type == kind)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Actor:
     """Who acted, as observed. No caller names an actor."""
 
@@ -247,7 +254,7 @@ class Actor:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GateRecord:
     """What the gate said when the change was let in."""
 
@@ -257,7 +264,7 @@ class GateRecord:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Previous:
     """The same writer's previous event: where it lies and the SHA-256 of its file."""
 
@@ -266,17 +273,18 @@ class Previous:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Proposal:
-    """What an accepted candidate came from: when, by whom, and the SHA-256 of the proposing event."""
+    """What an accepted candidate came from: when, by whom, by which operation, and the SHA-256 of the event."""
 
     at: str
     actor: Actor
     event: str
+    op: Op = "create"
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Event:
     """One mutation. `before` and `after` are SHA-256 of the canonical bytes of the record. `prev` chains the
     events of one writer (one clone and ref), so the chains survive merges and squashes."""
@@ -299,7 +307,7 @@ class Event:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TombstoneEntry:
     """One rejection or lift of a claim."""
 
@@ -311,7 +319,7 @@ class TombstoneEntry:
     extra: Extra = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tombstone:
     """A rejected claim. It stands unless its last entry is a lift. `title` and `body` are empty once redacted."""
 
@@ -329,7 +337,7 @@ class Tombstone:
         return bool(self.history) and self.history[-1].op == "reject"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Config:
     """`gitmem.yaml`: what this memory is about and the policy that judges its next change.
 

@@ -13,6 +13,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError, create_model
 from gitmem.model import nouns
 from gitmem.model.nouns import Draft, Memory
 from gitmem.model.records import _NESTED, _NESTED_LISTS, _keys
+from gitmem.model.text import one_line
 
 _EVIDENCED = (Memory, Draft)
 _STRICT = ConfigDict(strict=True, extra="allow")
@@ -92,16 +93,31 @@ def problems(cls: Any, data: Mapping[str, Any], lines: Mapping[Any, int], *, clo
     except ValidationError as error:
         faults = error.errors(include_url=False, include_input=False)
         # A reference that is not a string was meant in full: what keeps it from being a short form is noise.
-        return [_sentence(fault, lines) for fault in faults if "str" not in fault["loc"] or len(faults) == 1]
+        return [_sentence(fault, lines) for fault in faults if not _short_form(fault["loc"])]
     except (TypeError, ValueError, RecursionError) as error:
         return [f"cannot be read: {error}"]
     return []
 
 
+def _short_form(loc: tuple[str | int, ...]) -> bool:
+    return len(loc) == 3 and loc[0] == "evidence" and isinstance(loc[1], int) and loc[2] == "str"
+
+
+def _place(loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
+    """Where a fault lies in the file: pydantic's place without the names of the union's members."""
+    if loc[:1] != ("evidence",) or len(loc) < 3 or not isinstance(loc[1], int):
+        return loc
+    rest = loc[2:]
+    if str(rest[0]).startswith("tagged-union"):
+        rest = rest[1:]
+    if rest and rest[0] in nouns.EVIDENCE_CLASSES:
+        rest = rest[1:]
+    return (*loc[:2], *rest)
+
+
 def _sentence(fault: Any, lines: Mapping[Any, int]) -> str:
-    noise = (*nouns.EVIDENCE_CLASSES, "str")
-    place = tuple(step for step in fault["loc"] if step not in noise and not str(step).startswith("tagged-union"))
-    shown = ".".join(str(step) for step in place) or "the record"
+    place = _place(fault["loc"])
+    shown = ".".join(one_line(str(step), 80) for step in place) or "the record"
     known = place
     while known and known not in lines:
         known = known[:-1]

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping
-from dataclasses import fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any, Final
 
 from gitmem.errors import CorruptRecord
 from gitmem.model import nouns
 from gitmem.model.layout import SCHEMA_COMMENT
-from gitmem.model.nouns import Config, Draft, Event, EvidenceRef, Memory, Tombstone
-from gitmem.model.vocabulary import FORMAT
+from gitmem.model.nouns import Config, Draft, Event, Memory, Tombstone
+from gitmem.model.vocabulary import FILE_LIMIT, FORMAT
 from gitmem.model.yaml_codec import emit, parse
 
 # The order of keys in a file. A field in `_OPTIONAL` is left out at its default.
@@ -60,6 +60,7 @@ _NESTED_LISTS: Final[Mapping[tuple[Any, str], Any]] = {
     (Tombstone, "history"): nouns.TombstoneEntry,
 }
 _WITH_EVIDENCE: Final = (Memory, Draft)
+_LISTS: Final = frozenset({"aliases", "claims", "groundings", "applies_to", "tags", "evidence"})
 
 
 def digest(data: bytes) -> str:
@@ -76,60 +77,119 @@ def _keys(cls: Any) -> tuple[tuple[str, str, bool], ...]:
     return tuple((name, renamed.get(name, name), name in _OPTIONAL) for name in ordered)
 
 
+@dataclass(frozen=True)
+class _Shape:
+    """How one class is read and written: worked out once, because every record of a search passes here.
+
+    known: for a key in the file, the field and what makes the value of plain data (None: nothing to make).
+    """
+
+    known: Mapping[str, tuple[str, Callable[[Any], Any] | None]]
+    required: frozenset[str]
+    defaults: Mapping[str, Any]
+    factories: tuple[tuple[str, Callable[[], Any]], ...]
+    keys: tuple[tuple[str, str, bool], ...]
+    type: str | None
+
+
+@cache
+def _shape(cls: Any) -> _Shape:
+    known = {key: (name, _maker(cls, name)) for name, key, _ in _keys(cls)}
+    own = [f for f in fields(cls) if f.name != "extra"]
+    defaults = {f.name: f.default for f in own if f.default is not MISSING}
+    factories = tuple((f.name, f.default_factory) for f in own if f.default_factory is not MISSING)
+    required = frozenset(f.name for f in own) - defaults.keys() - dict(factories).keys()
+    kind = cls.type if cls in nouns.EVIDENCE_CLASSES.values() else None
+    return _Shape(known, required, defaults, factories, _keys(cls), kind)
+
+
+def _maker(cls: Any, name: str) -> Callable[[Any], Any] | None:
+    if name in _NESTED:
+        nested = _NESTED[name]
+        return lambda value: None if value is None else from_data(nested, value)
+    if (cls, name) in _NESTED_LISTS:
+        listed = _NESTED_LISTS[cls, name]
+        return lambda value: tuple([from_data(listed, item) for item in _list(value)])
+    if name == "evidence":
+        if cls in _WITH_EVIDENCE:
+            return lambda value: tuple([evidence_from_data(item) for item in _list(value)])
+        if cls is Config:
+            return _types_of_kinds
+    return (lambda value: tuple(_list(value))) if name in _LISTS else None
+
+
+def _types_of_kinds(value: Any) -> dict[str, tuple[str, ...]]:
+    if not isinstance(value, Mapping):
+        raise TypeError("evidence is a mapping of kinds")
+    return {kind: tuple(_list(types)) for kind, types in value.items()}
+
+
+def _list(value: Any) -> list[Any]:
+    if not isinstance(value, list):
+        raise TypeError("a list of values is needed")
+    return value
+
+
 def to_data(record: Any) -> dict[str, Any]:
     """A record as plain data, keys in file order, unknown fields last."""
-    data: dict[str, Any] = {}
-    if isinstance(record, EvidenceRef):
-        data["type"] = record.type
-    for name, key, optional in _keys(record.__class__):
-        value = getattr(record, name)
-        if optional and (value is None or value == ()):
-            continue
-        data[key] = _plain(value)
+    shape = _shape(record.__class__)
+    data: dict[str, Any] = {} if shape.type is None else {"type": shape.type}
+    values = record.__dict__
+    for name, key, optional in shape.keys:
+        value = values[name]
+        if value.__class__ is str:
+            data[key] = value
+        elif not (optional and (value is None or value == ())):
+            data[key] = _plain(value)
     data.update(record.extra)
     return data
 
 
 def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, (str, int)):
+        return value
     if isinstance(value, tuple):
         return [_plain(item) for item in value]
     if isinstance(value, Mapping):
         return {key: _plain(item) for key, item in value.items()}
-    return to_data(value) if is_dataclass(value) else value
+    return to_data(value)
 
 
 def from_data(cls: Any, data: Mapping[str, Any]) -> Any:
-    """Build a record of plain data without checking types. Raises KeyError or TypeError on a wrong shape."""
-    known = {key: name for name, key, _ in _keys(cls)}
-    values: dict[str, Any] = {}
+    """Build a record of plain data without checking types.
+
+    Raises TypeError or KeyError on a wrong shape.
+    """
+    if data.__class__ is not dict and not isinstance(data, Mapping):
+        raise TypeError(f"{cls.__name__} is made of a mapping of fields")
+    shape = _shape(cls)
+    record = object.__new__(cls)
+    values = record.__dict__
+    values.update(shape.defaults)
+    known = shape.known
     extra: dict[str, Any] = {}
     for key, value in data.items():
-        name = known.get(key)
-        if name is None:
+        found = known.get(key)
+        if found is None:
             extra[key] = value
         else:
-            values[name] = _from_plain(cls, name, value)
-    return cls(**values, extra=extra)
-
-
-def _from_plain(cls: Any, name: str, value: Any) -> Any:
-    if name in _NESTED and isinstance(value, Mapping):
-        return from_data(_NESTED[name], value)
-    if isinstance(value, list):
-        if (cls, name) in _NESTED_LISTS:
-            return tuple(from_data(_NESTED_LISTS[cls, name], item) for item in value)
-        if name == "evidence" and cls in _WITH_EVIDENCE:
-            return tuple(evidence_from_data(item) for item in value)
-        return tuple(value)
-    if cls is Config and name == "evidence":
-        return {kind: tuple(types) for kind, types in value.items()}
-    return value
+            name, make = found
+            values[name] = value if make is None else make(value)
+    for name, factory in shape.factories:
+        if name not in values:
+            values[name] = factory()
+    if not shape.required <= values.keys():
+        raise TypeError(f"{cls.__name__} needs the field {min(shape.required - values.keys())!r}")
+    values["extra"] = extra
+    return record
 
 
 def evidence_from_data(item: Any) -> Any:
     """One reference of plain data; a short form (a string of a draft) stays as it is."""
     if isinstance(item, str):
         return item
+    if not isinstance(item, Mapping):
+        raise TypeError("a reference is made of a mapping of fields")
     rest = dict(item)
     return from_data(nouns.EVIDENCE_CLASSES[rest.pop("type")], rest)
 
@@ -166,16 +226,25 @@ def event_bytes(event: Event) -> bytes:
 
 
 def event_from_bytes(raw: bytes, *, path: str = "", trusted: bool = False) -> Event:
-    """An event file. Duplicate keys and bytes that are not the canonical form are CorruptRecord."""
+    """An event file. Duplicate keys, numbers that JSON does not have, and bytes that are not the canonical form are
+    CorruptRecord."""
+    subject = path or "the event"
+    if len(raw) > FILE_LIMIT:
+        raise CorruptRecord(f"{subject} is {len(raw)} bytes long; the limit is {FILE_LIMIT}", hint=_HAND)
     try:
-        data = json.loads(raw, object_pairs_hook=_no_duplicates)
+        data = json.loads(raw.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
         if not isinstance(data, dict):
             raise ValueError("is not an object")
     except (ValueError, RecursionError) as error:
-        raise CorruptRecord(f"{path or 'the event'} is not valid JSON: {error}", hint=_HAND) from None
+        raise CorruptRecord(f"{subject} is not valid JSON: {error}", hint=_HAND) from None
     event: Event = _build(Event, data, path, trusted, {})
-    if not trusted and event_bytes(event) != raw:
-        raise CorruptRecord(f"{path or 'the event'} is not in canonical form", hint=_HAND)
+    if not trusted:
+        try:
+            canonical = event_bytes(event) == raw
+        except RecursionError:
+            canonical = False
+        if not canonical:
+            raise CorruptRecord(f"{subject} is not in canonical form", hint=_HAND)
     return event
 
 
@@ -189,6 +258,10 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
+def _no_constant(word: str) -> Any:
+    raise ValueError(f"{word} is not a number")
+
+
 def _read(cls: Any, raw: bytes, path: str, trusted: bool) -> Any:
     parsed = parse(raw, name=path)
     if not isinstance(parsed.data, dict):
@@ -197,11 +270,12 @@ def _read(cls: Any, raw: bytes, path: str, trusted: bool) -> Any:
 
 
 def _build(cls: Any, data: dict[str, Any], path: str, trusted: bool, lines: Mapping[Any, int]) -> Any:
-    found = data.get("format")
-    if isinstance(found, int) and found > FORMAT:
+    found = data.get("format", FORMAT)
+    if type(found) is int and found != FORMAT:
+        newer = found > FORMAT
         raise CorruptRecord(
             f"{path or 'the record'} has format {found}; this gitmem knows formats up to {FORMAT}",
-            hint="upgrade gitmem to read it; it is left as it is",
+            hint="upgrade gitmem to read it; it is left as it is" if newer else f"write format: {FORMAT}",
             details={"format": found},
         )
     if not trusted:
@@ -214,47 +288,39 @@ def _build(cls: Any, data: dict[str, Any], path: str, trusted: bool, lines: Mapp
                 hint="gitmem schema memory prints the shape",
                 details={"problems": found_problems},
             )
-    return from_data(cls, data)
+    try:
+        return from_data(cls, data)
+    except (KeyError, TypeError) as error:  # only what was trusted and should not have been
+        raise CorruptRecord(f"{path or 'the record'} cannot be read: {error}", hint="gitmem verify") from None
 
 
 def edited_bytes(old: bytes, new: Memory) -> bytes:
     """The bytes of `new`, keeping the comments and the layout of a file that a person wrote.
 
-    A file in canonical form is written canonically. The result always reads as `new`.
+    A file in canonical form is written canonically. The result always reads as `new`. Raises CorruptRecord when
+    `old` is of a newer format: such a file is never rewritten.
     """
     try:
         before = memory_from_bytes(old, trusted=True)
-        if memory_bytes(before) == old:
-            return memory_bytes(new)
-    except (CorruptRecord, KeyError, TypeError):
+    except CorruptRecord as error:
+        if error.details.get("format", 0) > FORMAT:
+            raise
         return memory_bytes(new)
-    edited = _round_trip(old, to_data(before), to_data(new))
+    canonical = memory_bytes(new)
+    if memory_bytes(before) == old:
+        return canonical
+
+    from gitmem.model.edit import edited_text
+
+    text = edited_text(old.decode(), to_data(before), to_data(new))
+    if text is None:
+        return canonical
+    edited = text.encode()
     try:
         same = memory_from_bytes(edited, trusted=True) == new
-    except (CorruptRecord, KeyError, TypeError):
+    except CorruptRecord:
         same = False
-    return edited if same else memory_bytes(new)
-
-
-def _round_trip(old: bytes, before: dict[str, Any], after: dict[str, Any]) -> bytes:
-    from io import StringIO
-
-    from ruamel.yaml import YAML
-
-    yaml = YAML(typ="rt")
-    yaml.preserve_quotes = True
-    yaml.width = 4096
-    yaml.indent(mapping=2, sequence=4, offset=2)
-    document = yaml.load(old.decode())
-    for key in before.keys() - after.keys():
-        del document[key]
-    for key, value in after.items():
-        if key not in before or before[key] != value:
-            # The canonical writer decides on quotes; ruamel alone would write 12e4567 bare.
-            document[key] = yaml.load(emit({key: value}))[key]
-    out = StringIO()
-    yaml.dump(document, out)
-    return out.getvalue().encode()
+    return edited if same else canonical
 
 
 def texts(record: Any) -> Iterable[tuple[str, str]]:

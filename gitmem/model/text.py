@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from typing import Final
 
+from gitmem.model.pattern import pattern
+
 _ALLOWED_CONTROLS: Final = "\n\t"
-_CLEAN: Final = re.compile(r"[\n\t -~]*")
 # Cc control, Cf format (bidi marks, zero width, tags), Cs surrogate, Co private use, Cn unassigned,
 # Zl and Zp line separators that some readers take for a line end.
 _FORBIDDEN_CATEGORIES: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 # Letters that show as nothing: variation selectors are Mn, Hangul and halfwidth fillers are Lo, the
 # Khmer inherent vowels are Mn, the Braille blank is So, the combining grapheme joiner is Mn.
-_INVISIBLE: Final = frozenset(
-    [*range(0xFE00, 0xFE10), *range(0xE0100, 0xE01F0), 0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x180B, 0x180C,
-     0x180D, 0x180F, 0x2800, 0x3164, 0xFFA0]
-)  # fmt: skip
+_INVISIBLE: Final = pattern(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180d\u180f\u2800\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 
 
 def is_forbidden(char: str) -> bool:
@@ -25,13 +24,23 @@ def is_forbidden(char: str) -> bool:
     if " " <= char <= "~":
         return False
     return char not in _ALLOWED_CONTROLS and (
-        unicodedata.category(char) in _FORBIDDEN_CATEGORIES or ord(char) in _INVISIBLE
+        unicodedata.category(char) in _FORBIDDEN_CATEGORIES or _INVISIBLE.match(char) is not None
     )
+
+
+def is_clean(text: str) -> bool:
+    """True when `text` holds no forbidden character."""
+    if not text.isprintable():
+        # `isprintable` is false for the forbidden categories, for line feed and tab, and for spaces such as U+00A0.
+        text = text.replace("\n", "").replace("\t", "")
+        if not text.isprintable():
+            return not any(map(is_forbidden, set(text)))
+    return text.isascii() or _INVISIBLE.search(text) is None
 
 
 def forbidden(text: str) -> Iterator[tuple[int, str]]:
     """Each forbidden character with its position."""
-    if _CLEAN.fullmatch(text):
+    if is_clean(text):
         return
     for position, char in enumerate(text):
         if is_forbidden(char):
@@ -43,7 +52,7 @@ def escape(text: str, *, keep_newlines: bool = False) -> str:
 
     Newlines and tabs become spaces unless `keep_newlines`.
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable() and is_clean(text):
         return text
     out = []
     for char in text:

@@ -9,13 +9,17 @@ from datetime import datetime, timezone
 
 from gitmem.model.pattern import pattern
 
-_SHAPE = pattern(r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,6})?)?(?:Z|[+-]\d{2}:?\d{2})?)?")
+# The hour 24 is left out: newer Pythons take it, older ones do not.
+_SHAPE = pattern(
+    r"[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    r"(?:[T ](?:[01][0-9]|2[0-3]):[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?(?:Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
 
 
 def parse_instant(text: str) -> datetime:
     """The instant that an ISO 8601 date or time names. Raises ValueError naming the text."""
     if not _SHAPE.fullmatch(text):
-        raise ValueError(f"{text!r} is not a date like 2026-03-02 or a time like 2026-03-02T10:00:00Z")
+        raise ValueError(f"{text[:40]!r} is not a date like 2026-03-02 or a time like 2026-03-02T10:00:00Z")
     try:
         moment = datetime.fromisoformat(text)
         return moment.replace(tzinfo=timezone.utc) if moment.tzinfo is None else moment.astimezone(timezone.utc)

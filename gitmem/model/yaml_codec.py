@@ -1,38 +1,39 @@
-"""The YAML of the branch: one canonical writer and one strict reader.
+"""The YAML of the branch: one canonical writer and the reader of what it writes.
 
 The writer emits a small subset that every YAML reader understands alike: block style, quotes around
-whatever another reader might take for a number, a date or a truth value. The reader takes what people
-write by hand as well, but refuses whatever two readers could read differently (docs/format.md, "YAML").
+whatever another reader might take for a number, a date or a truth value (docs/format.md, "YAML"). Its reader
+knows that subset only and gives up on anything else, which goes to the strict reader in `yaml_strict`.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
+from json.encoder import encode_basestring
 from typing import Any, Final
 
 from gitmem.errors import CorruptRecord
-from gitmem.model.text import forbidden, is_forbidden
+from gitmem.model.text import is_clean, is_forbidden
 from gitmem.model.vocabulary import FILE_LIMIT, YAML_DEPTH, YAML_NODES
 
-_PLAIN: Final = re.compile(r"[A-Za-z](?:[A-Za-z _./-]*[A-Za-z])?")
-_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
-_RESERVED: Final = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf"})
-_INTEGER: Final = re.compile(r"-?(?:0|[1-9][0-9]{0,17})")
-# Plain text that YAML 1.1 or 1.2 readers take for something else than a string.
-_AMBIGUOUS: Final = re.compile(
-    r"""(?ix) y|n|yes|no|on|off|=|<<|
-    [-+]?[0-9][0-9_]*|[-+]?0[xob][0-9a-f_]+|
-    [-+]?(?:[0-9][0-9_]*)?\.?[0-9][0-9_]*(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?|[-+]?[0-9][0-9_]*\.(?:e[-+]?[0-9]+)?|
-    [-+]?\.(?:inf|nan)|
-    [-+]?[0-9][0-9_]*(?::[0-5]?[0-9])+(?:\.[0-9_]*)?|
-    [0-9]{4}-[0-9]{1,2}-[0-9]{1,2}(?:[Tt\ ].*)?"""
-)
+_PLAIN: Final = re.compile(r"[A-Za-z](?:[A-Za-z _./-]*[A-Za-z])?").fullmatch
+_PLAIN_KEY: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*").fullmatch
+RESERVED: Final = frozenset({"null", "true", "false", "yes", "no", "on", "off", "y", "n", "nan", "inf", "infinity"})
+_RESERVED_LENGTH: Final = max(map(len, RESERVED))
+INTEGER: Final = re.compile(r"0|-?[1-9][0-9]{0,17}").fullmatch
+_INTEGER_LIMIT: Final = 10**18
+SURROGATE: Final = re.compile("[\ud800-\udfff]").search
+# A reader need not look further than this for the colon after a key (YAML 1.2, 7.4.3).
+_KEY_LIMIT: Final = 1000
+# Texts that a literal block would not give back: a first line that is empty or indented, a tab at the start of a
+# line, a line of spaces, an empty line at the end.
+_NO_BLOCK: Final = re.compile(r"\A(?:[ \t\n]|\Z)|\n\t|\n +(?:\n|\Z)|\n\Z").search
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parsed:
     """What was read, and the line (1-based) of each value by its path, where the slow reader knows it."""
 
@@ -40,81 +41,112 @@ class Parsed:
     lines: Mapping[tuple[str | int, ...], int]
 
 
+# Writing
+
+
 def emit(data: Mapping[str, Any]) -> str:
-    """Canonical YAML for str, int, bool, None, and mappings and sequences of them. Key order is kept."""
+    """Canonical YAML for str, int, bool, None, and mappings and sequences of them. Key order is kept.
+
+    Raises TypeError for any other value and ValueError for data that no reader has to take: nested deeper than
+    YAML_DEPTH, more than YAML_NODES values, an integer of 19 digits, a key longer than 1000 characters.
+    """
     lines: list[str] = []
-    _emit_mapping(data, 0, lines)
-    return "\n".join(lines) + "\n" if lines else "{}\n"
+    _emit_mapping(data, "", "", 1, lines)
+    if len(lines) * 4 > YAML_NODES and _nodes(data) > YAML_NODES:
+        raise ValueError(f"more than {YAML_NODES} values")
+    lines.append("")
+    return "\n".join(lines) if data else "{}\n"
 
 
-def _emit_mapping(data: Mapping[str, Any], depth: int, lines: list[str], first: str | None = None) -> None:
+def _emit_mapping(data: Mapping[str, Any], first: str, pad: str, depth: int, lines: list[str]) -> None:
+    """`first` stands before the first key, `pad` before the others."""
+    if depth > YAML_DEPTH:
+        raise ValueError(f"nested deeper than {YAML_DEPTH} levels")
     for key, value in data.items():
-        indent = "  " * depth if first is None else first
-        first = None
-        _emit_value(f"{indent}{_key(key)}:", value, depth, lines)
+        kind = value.__class__
+        if kind is str:
+            lines.append(f"{first}{_key(key)} {_string(value, pad)}")
+        elif value is None:
+            lines.append(f"{first}{_key(key)} null")
+        else:
+            _emit_value(first + _key(key), value, pad, depth, lines)
+        first = pad
 
 
-def _emit_value(head: str, value: Any, depth: int, lines: list[str]) -> None:
-    if isinstance(value, Mapping):
+def _emit_value(head: str, value: Any, pad: str, depth: int, lines: list[str]) -> None:
+    """`head` is what the value stands behind, `pad` the indentation of that."""
+    if isinstance(value, str):
+        lines.append(f"{head} {_string(value, pad)}")
+    elif value is None:
+        lines.append(f"{head} null")
+    elif isinstance(value, Mapping):
         if value:
             lines.append(head)
-            _emit_mapping(value, depth + 1, lines)
+            _emit_mapping(value, pad + "  ", pad + "  ", depth + 1, lines)
         else:
             lines.append(f"{head} {{}}")
-    elif isinstance(value, Sequence) and not isinstance(value, str):
+            _check_depth(depth + 1)
+    elif isinstance(value, (list, tuple)):
+        _check_depth(depth + 1)
         if not value:
             lines.append(f"{head} []")
             return
         lines.append(head)
-        indent = "  " * (depth + 1)
+        pad += "  "
         for item in value:
             if isinstance(item, Mapping) and item:
-                _emit_mapping(item, depth + 2, lines, first=f"{indent}- ")
+                _emit_mapping(item, pad + "- ", pad + "  ", depth + 2, lines)
             else:
-                _emit_value(f"{indent}-", item, depth + 1, lines)
+                _emit_value(pad + "-", item, pad, depth + 1, lines)
+    elif isinstance(value, bool):
+        lines.append(f"{head} true" if value else f"{head} false")
+    elif isinstance(value, int):
+        if not -_INTEGER_LIMIT < value < _INTEGER_LIMIT:
+            raise ValueError("an integer of more than 18 digits")
+        lines.append(f"{head} {value}")
     else:
-        lines.append(f"{head} {_scalar(value, depth)}")
+        raise TypeError(f"YAML of the branch has no {type(value).__name__}")
 
 
+def _check_depth(depth: int) -> None:
+    if depth > YAML_DEPTH:
+        raise ValueError(f"nested deeper than {YAML_DEPTH} levels")
+
+
+def _nodes(value: Any) -> int:
+    """How many values and keys there are, the containers counted."""
+    if isinstance(value, Mapping):
+        return 1 + sum(1 + _nodes(item) for item in value.values())
+    return 1 + sum(map(_nodes, value)) if isinstance(value, (list, tuple)) else 1
+
+
+@lru_cache(maxsize=256)
 def _key(key: str) -> str:
-    return key if _PLAIN_KEY.fullmatch(key) and key.lower() not in _RESERVED else _quoted(key)
+    text = key if _PLAIN_KEY(key) and key.lower() not in RESERVED else quoted(key)
+    if len(text) > _KEY_LIMIT:
+        raise ValueError(f"a key of more than {_KEY_LIMIT} characters")
+    return text + ":"
 
 
-def _scalar(value: Any, depth: int) -> str:
-    if isinstance(value, str):
-        if _PLAIN.fullmatch(value) and value.lower() not in _RESERVED:
-            return value
-        if "\n" in value and _fits_block(value):
-            indent = "  " * (depth + 1)
-            style = "|" if value.endswith("\n") else "|-"
-            return "\n".join([style, *(indent + line if line else "" for line in value.removesuffix("\n").split("\n"))])
-        return _quoted(value)
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    if isinstance(value, int):
-        return str(value)
-    raise TypeError(f"YAML of the branch has no {type(value).__name__}")
+def _is_plain(value: str) -> bool:
+    return _PLAIN(value) is not None and (len(value) > _RESERVED_LENGTH or value.lower() not in RESERVED)
 
 
-def _fits_block(value: str) -> bool:
-    """True when a literal block gives the same text back in every reader."""
-    lines = value.removesuffix("\n").split("\n")
-    return (
-        bool(lines[0].strip())
-        and bool(lines[-1].strip())
-        and not any(line[:1] in (" ", "\t") and (line is lines[0] or not line.strip()) for line in lines)
-        and not any(line.startswith("\t") for line in lines)
-        and next(forbidden(value), None) is None
-    )
+def _string(value: str, pad: str) -> str:
+    if _is_plain(value):
+        return value
+    if "\n" in value:
+        body = value.removesuffix("\n")
+        if _NO_BLOCK(body) is None and is_clean(body):
+            lines = [f"{pad}  {line}" if line else "" for line in body.split("\n")]
+            return "\n".join(["|-" if len(body) == len(value) else "|", *lines])
+    return quoted(value)
 
 
-def _quoted(value: str) -> str:
-    text = json.dumps(value, ensure_ascii=False)
-    if text.isascii() and text.isprintable():
-        return text
-    return "".join(_escaped(char) if char > "~" and is_forbidden(char) else char for char in text)
+def quoted(value: str) -> str:
+    """`value` in double quotes, forbidden characters as escapes."""
+    text = encode_basestring(value)
+    return text if is_clean(text) else "".join(_escaped(char) if is_forbidden(char) else char for char in text)
 
 
 def _escaped(char: str) -> str:
@@ -122,160 +154,212 @@ def _escaped(char: str) -> str:
     return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
-def parse(raw: bytes, *, name: str = "", limit: int = FILE_LIMIT) -> Parsed:
-    """Read one YAML document strictly. Raises CorruptRecord naming `name`, the line and what to change."""
+# Reading
+
+
+def parse(raw: bytes, *, name: str = "", limit: int = FILE_LIMIT, nodes: int = YAML_NODES) -> Parsed:
+    """Read one YAML document strictly. Raises CorruptRecord naming `name`, the line and what to change.
+
+    `limit` is in bytes; `nodes` bounds the number of values, and so the work of the slow reader.
+    """
     if len(raw) > limit:
-        raise _corrupt(name, f"is {len(raw)} bytes long; the limit is {limit}")
+        raise corrupt(name, f"is {len(raw)} bytes long; the limit is {limit}")
     try:
         text = raw.decode("utf-8")
     except UnicodeDecodeError as error:
-        raise _corrupt(name, f"is not UTF-8 at byte {error.start}") from None
-    fast = _parse_canonical(text)
-    return fast if fast is not None else _parse_strict(text, name)
-
-
-def _parse_canonical(text: str) -> Parsed | None:
-    """The fast path: what the Rust reader gives is believed only when the writer makes the same text of it.
-
-    The comments at the top are left out of the comparison.
-    """
-    import ryaml
-
-    head = 0
-    while text.startswith("#", head):
-        head = text.find("\n", head) + 1
-        if not head:
-            return None
+        raise corrupt(name, f"is not UTF-8 at byte {error.start}") from None
     try:
-        data: Any = ryaml.loads(text)  # type: ignore[attr-defined]
-        canonical = isinstance(data, dict) and emit(data) == text[head:]
-    except Exception:  # whatever this reader cannot take, the strict one judges
-        return None
-    return Parsed(data, {}) if canonical and next(forbidden(text), None) is None else None
+        return Parsed(_read_canonical(text), {})
+    except _NotCanonical:
+        from gitmem.model.yaml_strict import read_strict
+
+        data, lines = read_strict(text, name, nodes)
+        return Parsed(data, lines)
 
 
-def _parse_strict(text: str, name: str) -> Parsed:
-    for position, char in forbidden(text):
-        at = text.count("\n", 0, position) + 1
-        raise _corrupt(name, f"line {at} holds the character U+{ord(char):04X}, which is not allowed", at)
-
-    from ruamel.yaml import YAML
-    from ruamel.yaml.error import YAMLError
-
-    try:
-        return _build(YAML(typ="safe", pure=True).parse(text), text.split("\n"), name)
-    except YAMLError as error:
-        mark = getattr(error, "problem_mark", None) or getattr(error, "context_mark", None)
-        line: int | None = mark.line + 1 if mark is not None else None
-        problem = getattr(error, "problem", None) or str(error).split("\n")[0]
-        where = f"line {line}: " if line else ""
-        raise _corrupt(name, f"is not valid YAML: {where}{problem}; quote the value", line) from None
-    except RecursionError:
-        raise _corrupt(name, f"is nested deeper than {YAML_DEPTH} levels") from None
-
-
-def _build(events: Any, source: list[str], name: str) -> Parsed:
-    """Make plain data of YAML events, refusing what is not in the subset."""
-    from ruamel.yaml import events as ev
-
-    lines: dict[tuple[str | int, ...], int] = {}
-    stack: list[tuple[Any, list[Any]]] = []  # container, [pending key] or []
-    path: list[str | int] = []
-    root: list[Any] = []
-    nodes = documents = 0
-
-    def fail(event: Any, what: str) -> CorruptRecord:
-        line = event.start_mark.line + 1
-        return _corrupt(name, f"line {line}: {what}", line)
-
-    def place(event: Any, value: Any) -> None:
-        if not stack:
-            root.append(value)
-            return
-        container, pending = stack[-1]
-        if isinstance(container, list):
-            container.append(value)
-            lines[(*path, len(container) - 1)] = event.start_mark.line + 1
-        elif not pending:
-            if not isinstance(value, str):
-                raise fail(event, "a key must be a word; quote it")
-            if value in container:
-                raise fail(event, f"the key {value!r} stands twice")
-            container[value] = None
-            pending.append(value)
-        else:
-            key = pending.pop()
-            container[key] = value
-            lines[(*path, key)] = event.start_mark.line + 1
-
-    for event in events:
-        if isinstance(event, ev.DocumentStartEvent):
-            documents += 1
-            if documents > 1:
-                raise fail(event, "a second document begins")
-            continue
-        if isinstance(event, (ev.StreamStartEvent, ev.StreamEndEvent, ev.DocumentEndEvent)):
-            continue
-        if isinstance(event, ev.AliasEvent):
-            raise fail(event, "aliases (*) are not allowed; quote the value")
-        if isinstance(event, (ev.MappingEndEvent, ev.SequenceEndEvent)):
-            stack.pop()
-            if path:
-                path.pop()
-            continue
-        nodes += 1
-        if nodes > YAML_NODES:
-            raise fail(event, f"more than {YAML_NODES} values")
-        if event.anchor is not None:
-            raise fail(event, "anchors (&) are not allowed; quote the value")
-        tag = event.ctag if hasattr(event, "ctag") else event.tag
-        if tag is not None and str(tag) not in ("", "None"):
-            raise fail(event, "tags (!) are not allowed; quote the value")
-        if isinstance(event, ev.ScalarEvent):
-            key_expected = bool(stack) and isinstance(stack[-1][0], dict) and not stack[-1][1]
-            place(event, _plain(event, source, fail, key_expected) if event.style is None else event.value)
-            continue
-        if len(stack) >= YAML_DEPTH:
-            raise fail(event, f"nested deeper than {YAML_DEPTH} levels")
-        container: Any = {} if isinstance(event, ev.MappingStartEvent) else []
-        if stack:
-            parent, pending = stack[-1]
-            if isinstance(parent, dict) and not pending:
-                raise fail(event, "a key must be a word")
-            step: str | int = pending[0] if isinstance(parent, dict) else len(parent)
-            place(event, container)
-            path.append(step)
-        else:
-            place(event, container)
-        stack.append((container, []))
-    return Parsed(root[0] if root else None, lines)
-
-
-def _plain(event: Any, source: list[str], fail: Any, is_key: bool) -> Any:
-    """The value of an unquoted scalar."""
-    text: str = event.value
-    end = event.end_mark
-    rest = source[end.line][end.column :].lstrip() if end.line < len(source) else ""
-    if rest.startswith("#") and not is_key and text:
-        raise fail(event, "text after # would be lost; quote the value or put the comment on a line of its own")
-    if is_key:
-        if _AMBIGUOUS.fullmatch(text) or text.lower() in _RESERVED or text in ("", "~"):
-            raise fail(event, f"the key {text!r} is read differently by different programs; quote it")
-        return text
-    if text in ("", "~", "null", "Null", "NULL"):
-        return None
-    if text in ("true", "True", "TRUE", "false", "False", "FALSE"):
-        return text.lower() == "true"
-    if _INTEGER.fullmatch(text):
-        return int(text)
-    if _AMBIGUOUS.fullmatch(text):
-        raise fail(event, f"{text!r} is read differently by different programs; quote it: {json.dumps(text)}")
-    return text
-
-
-def _corrupt(name: str, what: str, line: int | None = None) -> CorruptRecord:
+def corrupt(name: str, what: str, line: int | None = None) -> CorruptRecord:
+    """`what` is wrong with the YAML called `name`; `line` is 1-based."""
+    subject = name or "the YAML"
     return CorruptRecord(
-        f"{name or 'the YAML'}: {what}" if what.startswith("line") else f"{name or 'the YAML'} {what}",
+        f"{subject}: line {line}: {what}" if line else f"{subject} {what}",
         hint="docs/format.md says what YAML a memory may use",
         details={"name": name, "line": line} if line else {"name": name},
     )
+
+
+class _NotCanonical(Exception):
+    """The text is not what the writer would make of any data. Says nothing about whether it is good YAML."""
+
+
+# A key with its colon and, after one space, the value.
+_ENTRY: Final = re.compile(r"""([A-Za-z_][A-Za-z0-9_-]*|"[^"\\]*(?:\\.[^"\\]*)*"):(?: (.+))?""").fullmatch
+_WORDS: Final = {"null": None, "true": True, "false": False}
+
+
+def _read_canonical(text: str) -> Any:
+    """The data of which `emit` makes exactly `text`, comment lines at the top aside; else _NotCanonical.
+
+    Takes time in proportion to the text, whatever the text is.
+    """
+    lines = text.split("\n")
+    if lines.pop() or not is_clean(text):
+        raise _NotCanonical
+    start, end = 0, len(lines)
+    while start < end and lines[start].startswith("#"):
+        start += 1
+    if end - start > YAML_NODES:
+        raise _NotCanonical
+    if start + 1 == end and lines[start] == "{}":
+        return {}
+    lines.append("")
+    reading = _Reading(lines, end)
+    data, at = reading.mapping(start, "", 1)
+    if at != end or (end * 4 > YAML_NODES and _nodes(data) > YAML_NODES):
+        raise _NotCanonical
+    return data
+
+
+class _Reading:
+    """The methods take the line where a value starts and give the value and the line after it.
+
+    `lines` ends with an empty line that is none of the text, at `end`.
+    """
+
+    __slots__ = ("end", "lines")
+
+    def __init__(self, lines: list[str], end: int) -> None:
+        self.lines = lines
+        self.end = end
+
+    def mapping(self, at: int, pad: str, depth: int) -> tuple[dict[str, Any], int]:
+        lines, column = self.lines, len(pad)
+        data: dict[str, Any] = {}
+        if depth > YAML_DEPTH:
+            raise _NotCanonical
+        while at < self.end:
+            line = lines[at]
+            if not line.startswith(pad):
+                break
+            head, _, rest = line.partition(": ")
+            if rest and head[column : column + 1] != '"':
+                key = _plain_key(head[column:])
+            else:
+                key, rest = _unusual_entry(line[column:])
+            if key in data:
+                raise _NotCanonical
+            if not rest:
+                data[key], at = self.nested(at + 1, pad + "  ", depth + 1)
+            elif rest[0] == "|":
+                data[key], at = self.block(at + 1, rest, pad + "  ")
+            else:
+                data[key] = _scalar(rest, depth)
+                at += 1
+        if not data:
+            raise _NotCanonical
+        return data, at
+
+    def nested(self, at: int, pad: str, depth: int) -> tuple[Any, int]:
+        if self.lines[at].startswith(pad + "-"):
+            return self.sequence(at, pad, depth)
+        return self.mapping(at, pad, depth)
+
+    def sequence(self, at: int, pad: str, depth: int) -> tuple[list[Any], int]:
+        lines, column, dash, deeper = self.lines, len(pad) + 2, pad + "- ", pad + "  "
+        data: list[Any] = []
+        if depth > YAML_DEPTH:
+            raise _NotCanonical
+        while at < self.end:
+            line = lines[at]
+            item: Any
+            if line.startswith(dash):
+                if _ENTRY(line, column):
+                    lines[at] = deeper + line[column:]
+                    item, at = self.mapping(at, deeper, depth + 1)
+                elif line.startswith("|", column):
+                    item, at = self.block(at + 1, line[column:], deeper)
+                else:
+                    item = _scalar(line[column:], depth)
+                    at += 1
+            elif line == pad + "-":
+                item, at = self.sequence(at + 1, deeper, depth + 1)
+            else:
+                break
+            data.append(item)
+        if not data:
+            raise _NotCanonical
+        return data, at
+
+    def block(self, at: int, style: str, pad: str) -> tuple[str, int]:
+        lines, column, start = self.lines, len(pad), at
+        content: list[str] = []
+        while at < self.end:
+            line = lines[at]
+            if len(line) > column and line.startswith(pad):
+                content.append(line[column:])
+            elif line:
+                break
+            else:
+                content.append(line)
+            at += 1
+        body = "\n".join(content)
+        if _NO_BLOCK(body) is not None or style not in ("|", "|-") or (style == "|-" and at - start < 2):
+            raise _NotCanonical
+        return body + "\n" if style == "|" else body, at
+
+
+def _unusual_entry(entry: str) -> tuple[str, str]:
+    """A key in quotes, or one with nothing behind it: the key, and what stands behind it on the line."""
+    if entry[:1] != '"':
+        if entry[-1:] != ":":
+            raise _NotCanonical
+        return _plain_key(entry[:-1]), ""
+    found = _ENTRY(entry)
+    if found is None or len(found[1]) > _KEY_LIMIT:
+        raise _NotCanonical
+    key = _unquoted(found[1])
+    if _key(key) != f"{found[1]}:":
+        raise _NotCanonical
+    return key, found[2] or ""
+
+
+@lru_cache(maxsize=256)
+def _plain_key(word: str) -> str:
+    if not _PLAIN_KEY(word) or len(word) > _KEY_LIMIT or word.lower() in RESERVED:
+        raise _NotCanonical
+    return word
+
+
+def _scalar(text: str, depth: int) -> Any:
+    """`depth` is that of the container which the value is in."""
+    if text[:1] == '"':
+        value = _unquoted(text)
+        if "\\" in text or "\t" in text:
+            canonical = _string(value, "") == text
+        else:
+            canonical = text.find('"', 1) == len(text) - 1 > 0 and not _is_plain(value)
+        if not canonical:
+            raise _NotCanonical
+        return value
+    if _is_plain(text):
+        return text
+    if INTEGER(text):
+        return int(text)
+    if depth < YAML_DEPTH and text in ("[]", "{}"):
+        return [] if text == "[]" else {}
+    if text in _WORDS:
+        return _WORDS[text]
+    raise _NotCanonical
+
+
+def _unquoted(text: str) -> str:
+    """The string that a double-quoted text stands for, where JSON and YAML say the same; the caller checks that the
+    writer would quote it so."""
+    if "\\" not in text:
+        return text[1:-1]
+    try:
+        value = json.loads(text)
+    except ValueError:
+        raise _NotCanonical from None
+    if not isinstance(value, str) or SURROGATE(value):
+        raise _NotCanonical
+    return value
