@@ -1,11 +1,11 @@
 """How long a bulk import takes, and how much memory it needs.
 
-    python benchmarks/import_100k.py [--n 10000] [--texts FOLDER] [--keep]
+    python benchmarks/import_100k.py [--n 10000] [--texts FOLDER] [--no-verify]
 
 Builds a throw-away repository of N commits with `git fast-import` and a JSONL file that names each of them, then
-runs the installed command: init, import, verify, list. The messages are those of FOLDER/*.memories.jsonl, over and
-over with other words put in; without a FOLDER they are made up. Prints wall time, peak memory of the command and of
-the programs it starts, objects and bytes of the pack.
+runs the installed command as a person: init, import, verify, export, and import once more. The messages are those of
+FOLDER/*.memories.jsonl and then the same with other words put in; without a FOLDER they are made up. Prints for each
+command wall time, processor time and peak memory (of it or of a program it starts), and what the import packed.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import pty
 import random
 import resource
 import subprocess
@@ -21,6 +22,9 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
+
+from gitmem.app.env import AGENT_VARIABLES, CI_VARIABLES
 
 GITMEM = Path(sys.executable).with_name("gitmem")
 DAY = 1_500_000_000
@@ -75,16 +79,49 @@ def git(where: Path, *arguments: str) -> str:
 
 
 def run(where: Path, *arguments: str) -> str:
-    """Run gitmem in `where`, print what it took, give what it answered."""
-    before = time.perf_counter()
-    started = os.times()
-    done = subprocess.run([str(GITMEM), *arguments], cwd=where, capture_output=True, text=True, check=False)
-    took, ended = time.perf_counter() - before, os.times()
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
-    spent = ended.children_user + ended.children_system - started.children_user - started.children_system
-    print(f"gitmem {' '.join(arguments):<40} {took:7.1f} s wall {spent:7.1f} s cpu   peak so far {peak} MB", flush=True)
-    print(f"    exit {done.returncode}: {done.stdout.strip().splitlines()[-1:]} {done.stderr.strip()[-300:]}")
-    return done.stdout
+    """Run gitmem in `where` as a person at a terminal, print what it took, give what it answered."""
+    took = as_a_person([str(GITMEM), *arguments], where)
+    print(
+        f"gitmem {' '.join(arguments):<40} {took['wall']:7.1f} s wall {took['cpu']:7.1f} s cpu {took['peak']:5} MB peak"
+    )
+    print(f"    exit {took['code']}: {took['out'].strip().splitlines()[-1:]} {took['err'].strip()[-300:]}", flush=True)
+    return str(took["out"])
+
+
+def as_a_person(command: list[str], where: Path) -> dict[str, Any]:
+    """Run `command` below init with a terminal for standard input, whatever started the benchmark."""
+    environ = {k: v for k, v in os.environ.items() if k not in AGENT_VARIABLES and k not in CI_VARIABLES}
+    master, slave = pty.openpty()
+    told, tell = os.pipe()
+    first = os.getpid()
+    child = os.fork()
+    if child == 0:
+        if os.fork():
+            os._exit(0)
+        while os.getppid() in (first, child):
+            time.sleep(0.01)
+        began = time.perf_counter()
+        done = subprocess.run(command, cwd=where, env=environ, stdin=slave, capture_output=True, text=True, check=False)
+        wall = time.perf_counter() - began
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        answer = {
+            "wall": wall,
+            "cpu": used.ru_utime + used.ru_stime,
+            "peak": used.ru_maxrss // 1024,
+            "code": done.returncode,
+            "out": done.stdout,
+            "err": done.stderr,
+        }
+        with os.fdopen(tell, "w") as pipe:
+            json.dump(answer, pipe)
+        os._exit(0)
+    os.close(tell)
+    os.waitpid(child, 0)
+    with os.fdopen(told) as pipe:
+        answer = json.load(pipe)
+    os.close(master)
+    os.close(slave)
+    return dict(answer)
 
 
 def packed(where: Path) -> dict[str, int]:
@@ -108,15 +145,15 @@ def main() -> None:
                 out.write(json.dumps({"id": commit, "title": title, "body": body, "date": "2024-03-01"}) + "\n")
         run(where, "init", "--offline")
         before = packed(where)
-        run(where, "import", "changes.jsonl", "--json")
+        run(where, "import", "changes.jsonl", "--accept", "--json")
         after = packed(where)
         print(
             f"    {after['in-pack'] - before['in-pack']} objects, {after['size-pack'] - before['size-pack']} KiB packed"
         )
         if chosen.verify:
             run(where, "verify", "--all", "--json")
-            run(where, "list", "--inbox", "--json", "--limit", "10000")
-            run(where, "import", "changes.jsonl", "--json")
+            run(where, "export", "--json")
+            run(where, "import", "changes.jsonl", "--accept", "--json")
 
 
 if __name__ == "__main__":
