@@ -18,7 +18,7 @@ from gitmem.store.objects import is_object_id, object_id, zero_id
 from gitmem.store.packfile import write_pack
 from gitmem.store.port import BULK, RefMove
 from gitmem.store.refs import list_refs, read_ref, refusal
-from gitmem.store.repack import count_write
+from gitmem.store.repack import count_objects
 
 if TYPE_CHECKING:
     from gitmem.store.repository import Location
@@ -74,7 +74,7 @@ class GitBackend:
         staged = [(object_id(kind, data, self.object_format), kind, data) for kind, data in objects]
         write_loose(self.location.objects, staged, self.location.shared_mode)
         self._unpublished += staged
-        count_write(self.location)
+        count_objects(self.location, len(staged))
 
     def move_refs(self, moves: Sequence[RefMove]) -> None:
         self.publish_with(lambda: past_locks(self.location, lambda: self._update_refs(moves)) if moves else None)

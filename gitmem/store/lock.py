@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 STALE_AFTER: Final = 5.0  # seconds; git holds a ref lock for milliseconds
 _BRIEFLY: Final = 1.0  # seconds to wait for a ref lock when nothing tells who holds it
+# Seconds between two tries for the writer lock. A process that writes one thing after another lets go of it for a
+# fraction of a millisecond: who looks more rarely is starved by it.
+_LONGEST_PAUSE: Final = 0.004
 _LOCK_NAME: Final = "lock"
 _held: set[Path] = set()  # writer locks of this process
 
@@ -169,4 +172,4 @@ def _acquire(descriptor: int, path: Path, timeout: float) -> None:
                 details={"path": str(path), "pid": holder},
             )
         time.sleep(pause)
-        pause = min(pause * 1.5, 0.02)
+        pause = min(pause * 1.5, _LONGEST_PAUSE)

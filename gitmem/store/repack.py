@@ -1,4 +1,4 @@
-"""Keeping gitmem's loose objects few: about 8 a write, so a pack every few hundred writes.
+"""Keeping gitmem's loose objects few: a write makes about a dozen, so a pack every hundred writes or so.
 
 Above some 6,700 loose objects the user's next commit would start a gc of git's own.
 """
@@ -14,25 +14,26 @@ from gitmem.store.loose import adopt_owner, clear_temporaries, fsync, make_folde
 from gitmem.store.refs import list_refs
 from gitmem.store.repository import Location
 
-EVERY: Final = 150  # writes
+EVERY: Final = 1500  # loose objects
 _TEMPORARY_AGE: Final = 3600  # seconds
-_COUNT: Final = "loose-writes"  # one byte a write: appending needs no lock
+_COUNT: Final = "loose-objects"  # one byte an object: appending needs no lock
 _PACKED: Final = "packed-tips"
 _IN_A_HOOK: Final = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_QUARANTINE_PATH")
 
 
-def count_write(location: Location) -> None:
+def count_objects(location: Location, objects: int) -> None:
+    """Note that so many loose objects were written."""
     make_folder(location.private, location.shared_mode)
     descriptor = os.open(location.private / _COUNT, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
     try:
-        os.write(descriptor, b".")
+        os.write(descriptor, b"." * objects)
     finally:
         os.close(descriptor)
     adopt_owner(location.private / _COUNT, location.common_dir)
 
 
 def repack_due(location: Location) -> bool:
-    """True after `EVERY` writes; never inside a git hook, which must not keep a person waiting."""
+    """True after `EVERY` loose objects; never inside a git hook, which must not keep a person waiting."""
     if any(name in location.environ for name in _IN_A_HOOK):
         return False
     try:

@@ -167,7 +167,7 @@ def loose(location: Location) -> int:
 def test_loose_objects_stay_bounded(
     location: Location, backend: Backend, repo: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repacking, "EVERY", 20)
+    monkeypatch.setattr(repacking, "EVERY", 120)
     most = packs = 0
     users = git(repo, "rev-parse", "HEAD^{tree}").strip()
     for number in range(70):
@@ -176,7 +176,7 @@ def test_loose_objects_stay_bounded(
             repack(location)
             packs += 1
         most = max(most, loose(location))
-    assert packs == 3 and most < 20 * 8
+    assert packs == 3 and most < 120 + 8
     assert len(list((location.objects / "pack").glob("*.pack"))) == 3
     assert (location.objects / users[:2] / users[2:]).exists()  # the user's own objects are left alone
     assert git(repo, "fsck", "--strict") == ""
