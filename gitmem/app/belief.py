@@ -8,7 +8,7 @@ and the last believed commit goes on being read. The pin lies outside the histor
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,14 +31,14 @@ _STATE = "belief"
 class Belief:
     """`commit`: what is read. `tip`: where the branch is; when it differs, `rejected` says why.
 
-    `quarantined` maps a path to the reasons; `blobs` to the object that failed there. `inbox`: the tip of the
-    inbox when every commit of it is this clone's own writing.
+    `failed` maps a path to the objects that failed there at any time, each with the reasons; `quarantined` the paths
+    where such an object lies now. `inbox`: the tip of the inbox when every commit of it is this clone's own writing.
     """
 
     commit: str | None
     tip: str | None
     quarantined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    blobs: Mapping[str, str] = field(default_factory=dict)
+    failed: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     rejected: tuple[str, ...] = ()
     inbox: str | None = None
 
@@ -77,20 +77,24 @@ def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
     whole = tuple(f"{fault.path or fault.commit[:12]}: {fault.message}" for fault in only(report.faults, "tip"))
     if whole:
         return _rejecting(workspace, known, tip, *whole)
-    failed = {(path, known.blobs[path]): reasons for path, reasons in known.quarantined.items() if path in known.blobs}
+    failed = {path: dict(blobs) for path, blobs in known.failed.items()}
     for fault in only(report.faults, "record"):
         if fault.blob is not None:
-            failed[fault.path, fault.blob] = (*failed.get((fault.path, fault.blob), ()), _said(fault))
-    at_tip = raw_view(workspace, tip).main
-    quarantined: dict[str, tuple[str, ...]] = {}
-    blobs: dict[str, str] = {}
-    for (path, blob), reasons in failed.items():
-        entry = at_tip.entry(path)
-        if entry is not None and entry.oid == blob:  # a later good version of the file ends its quarantine
-            quarantined[path], blobs[path] = reasons, blob
-    belief = Belief(tip, tip, quarantined, blobs, inbox=known.inbox)
+            blobs = failed.setdefault(fault.path, {})
+            blobs[fault.blob] = (*blobs.get(fault.blob, ()), _said(fault))
+    belief = Belief(tip, tip, _failing(raw_view(workspace, tip), failed), failed, inbox=known.inbox)
     _save(workspace, belief)
     return belief
+
+
+def _failing(view: View, failed: Mapping[str, Mapping[str, tuple[str, ...]]]) -> dict[str, tuple[str, ...]]:
+    """The paths of `view` at which an object lies that failed: a later good one ends the quarantine."""
+    found = {}
+    for path, blobs in failed.items():
+        entry = view.main.entry(path)
+        if entry is not None and entry.oid in blobs:
+            found[path] = blobs[entry.oid]
+    return found
 
 
 def _said(fault: Fault) -> str:
@@ -115,7 +119,14 @@ def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
             )
     view = raw_view(workspace, belief.commit)
     own = belief.inbox is not None and belief.inbox == view.inbox.commit
-    return View(workspace, view.main, view.inbox, belief.quarantined, inbox_own=own)
+    return View(workspace, view.main, view.inbox, belief.quarantined, inbox_own=own, doubts=tuple(_doubts(belief)))
+
+
+def earlier_view(view: View, commit: str) -> View:
+    """What is believed of an earlier commit of the branch. The inbox has no past worth asking for."""
+    then = raw_view(view.workspace, commit)
+    failing = _failing(then, _load(view.workspace).failed)
+    return replace(view, main=then.main, quarantined=failing)
 
 
 def _unbelieved(belief: Belief, writing: bool) -> Refused:
@@ -127,6 +138,16 @@ def _unbelieved(belief: Belief, writing: bool) -> Refused:
         ],
         hint=f"{back}gitmem reindex --forget believes the present branch after verifying all of it",
     )
+
+
+def _doubts(belief: Belief) -> Iterator[str]:
+    if belief.rejected:
+        more = f" (and {len(belief.rejected) - 1} more)" if len(belief.rejected) > 1 else ""
+        yield f"gitmem/main is not believed as it is now: {belief.rejected[0]}{more}; see gitmem doctor"
+    if belief.quarantined:
+        many = len(belief.quarantined) > 1
+        said = f"{len(belief.quarantined)} records" if many else "a record"
+        yield f"{said} failed verification and {'are' if many else 'is'} left out; see gitmem doctor"
 
 
 def note_own_commits(workspace: Workspace, view: View, commits: Mapping[str, str]) -> None:
@@ -157,7 +178,10 @@ def _load(workspace: Workspace) -> Belief:
             commit=data.get("commit"),
             tip=data.get("tip"),
             quarantined={path: tuple(reasons) for path, reasons in data.get("quarantined", {}).items()},
-            blobs=dict(data.get("blobs", {})),
+            failed={
+                path: {blob: tuple(reasons) for blob, reasons in blobs.items()}
+                for path, blobs in data.get("failed", {}).items()
+            },
             rejected=tuple(data.get("rejected", ())),
             inbox=data.get("inbox"),
         )
@@ -172,7 +196,9 @@ def _save(workspace: Workspace, belief: Belief) -> None:
         "commit": belief.commit,
         "tip": belief.tip,
         "quarantined": {path: list(reasons) for path, reasons in belief.quarantined.items()},
-        "blobs": dict(belief.blobs),
+        "failed": {
+            path: {blob: list(reasons) for blob, reasons in blobs.items()} for path, blobs in belief.failed.items()
+        },
         "rejected": list(belief.rejected),
         "inbox": belief.inbox,
     }

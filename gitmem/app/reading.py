@@ -10,7 +10,7 @@ from typing import Final, Literal
 from gitmem.app import belief
 from gitmem.app.catch_up import catch_up, opened_index
 from gitmem.app.facts import resolutions
-from gitmem.app.workspace import Found, View, Workspace, raw_view
+from gitmem.app.workspace import Found, View, Workspace
 from gitmem.errors import NotFound, UsageError
 from gitmem.model.judgement import Filter, Resolution
 from gitmem.model.layout import INBOX, MAIN, memory_path
@@ -73,9 +73,7 @@ def view_at(workspace: Workspace, at: str | None) -> tuple[View, datetime]:
     if view.main.commit is None:
         view.require_config()
     commit, moment = _commit_at(workspace, view.main.commit or "", at)
-    # The inbox has no past worth asking for: candidates are this clone's own.
-    earlier = View(workspace, raw_view(workspace, commit).main, view.inbox, view.quarantined, view.inbox_own)
-    return earlier, moment
+    return belief.earlier_view(view, commit), moment
 
 
 def _commit_at(workspace: Workspace, tip: str, at: str) -> tuple[str, datetime]:
@@ -206,7 +204,7 @@ def _listed(view: View, found: Answer, wanted: Filter, warnings: tuple[str, ...]
         if memory is not None and wanted.admits(memory):
             items.append(Found(memory, ref))
             scores.append(hit.score)
-    return Listed(tuple(items), found.total, found.searched, warnings, tuple(scores))
+    return Listed(tuple(items), found.total, found.searched, (*view.doubts, *warnings), tuple(scores))
 
 
 def key_value(

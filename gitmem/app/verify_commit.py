@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
@@ -30,6 +31,7 @@ from gitmem.store.transaction import root_commit_id
 if TYPE_CHECKING:
     from gitmem.app.verify_lookup import RangeLookup
 
+_SIGNED: Final = re.compile(r"[^\n]* <[^<>\n]*> [0-9]{1,11} [+-][0-9]{4}")
 _AHEAD: Final = 2000  # records whose files are read at once
 _ASIDE: Final = frozenset({"reject", "lift", "redact"})  # may tell of a record that never was on the branch
 
@@ -43,6 +45,8 @@ def check_commit(workspace: Workspace, commit: str, lookup: RangeLookup) -> Chec
         if commit != root_commit_id(backend):
             checked.tip("history.root", "a commit without parents that is not the root of a gitmem branch")
         return checked
+    if not all(_SIGNED.fullmatch(line) for line in (info.author, info.committer)):
+        checked.tip("commit.shape", "author or committer is not a name, an address and a time")
     try:
         parents = [judged_view(workspace, parent) for parent in info.parents]
     except NotFound:
