@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from gitmem.errors import GitmemError
+
+_TEMPORARY_AGE: Final = 3600  # seconds
 
 
 def load(folder: Path, name: str) -> dict[str, Any]:
@@ -26,7 +29,19 @@ def load(folder: Path, name: str) -> dict[str, Any]:
 def save(folder: Path, name: str, data: Mapping[str, Any]) -> None:
     """Replace the state called `name` in one step."""
     private_folder(folder)
-    write_private(folder / f"{name}.json", json.dumps(data, indent=1).encode() + b"\n")
+    path = folder / f"{name}.json"
+    write_private(path, json.dumps(data, indent=1).encode() + b"\n")
+    _clear_temporaries(path)
+
+
+def _clear_temporaries(path: Path) -> None:
+    """Remove what writers that were killed left beside `path` an hour ago or earlier, by the file system's clock."""
+    for name in os.listdir(path.parent):
+        if name.startswith(f".{path.name}."):
+            left = path.with_name(name)
+            with suppress(FileNotFoundError):  # another process has done so, or has put its own in place
+                if left.stat().st_mtime < path.stat().st_mtime - _TEMPORARY_AGE:
+                    left.unlink()
 
 
 def private_folder(folder: Path) -> Path:
