@@ -36,9 +36,8 @@ def save(folder: Path, name: str, data: Mapping[str, Any]) -> None:
 
 def _clear_temporaries(path: Path) -> None:
     """Remove what writers that were killed left beside `path` an hour ago or earlier, by the file system's clock."""
-    for name in os.listdir(path.parent):
-        if name.startswith(f".{path.name}."):
-            left = path.with_name(name)
+    for left in path.parent.iterdir():
+        if left.name.startswith(f".{path.name}."):
             with suppress(FileNotFoundError):  # another process has done so, or has put its own in place
                 if left.stat().st_mtime < path.stat().st_mtime - _TEMPORARY_AGE:
                     left.unlink()
