@@ -1,8 +1,8 @@
 """Near-duplicates among many records at once, in memory: for bulk import and for verification.
 
-Prefix filtering (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007): a record that shares at least o words
-with one of n words has at least one of any n - o + 1 of them, so only the records with its rarest words are looked
-at. What o must be follows from the measure: see `gitmem.policy.near.least_shared`.
+Prefix filtering (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007): the words of a text are taken from the
+rarest on; a record that has none of the first k lacks k words, and then only some sizes of it can still be near, in
+the end none. Which, follows from the measure: see `gitmem.policy.near.near_sizes`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Final
 
 from gitmem.app.facts import Claim, claim_of
 from gitmem.model.nouns import Memory
-from gitmem.policy.near import NEAR, hard_tokens, least_shared, measure, words
+from gitmem.policy.near import NEAR, hard_tokens, measure, near_sizes, words
 
 _COMMON: Final = 1000  # a word of more records than this is too common to name a near-duplicate
 
@@ -27,6 +27,7 @@ class ClaimSet:
         self._numbers: dict[tuple[str, str], int] = {}
         self._claims: dict[int, Claim] = {}
         self._words: dict[int, tuple[int, ...]] = {}
+        self._sizes = array("I")
         self._vocabulary: dict[str, int] = {}
         self._with_word: list[array[int]] = []
         self._with_key: defaultdict[str, set[str]] = defaultdict(set)
@@ -50,6 +51,7 @@ class ClaimSet:
             self._with_word[code].append(number)
             held.append(code)
         self._words[number] = tuple(held)
+        self._sizes.append(len(held))
         self._saying[_said(claim)] = number
         if claim.key:
             self._with_key[claim.key].add(claim.id)
@@ -72,13 +74,15 @@ class ClaimSet:
         known = sorted(
             (len(self._with_word[code]), code) for word in spoken if (code := self._vocabulary.get(word)) is not None
         )
-        # Words that no record has are the rarest of all, and the prefix begins with them.
-        prefix = len(spoken) - least_shared(len(spoken)) + 1 - (len(spoken) - len(known))
+        sizes = self._sizes
         seen: set[int] = set()
-        for count, code in known[: max(prefix, 0)]:
-            if count > _COMMON:
+        # Words that no record has are the rarest of all, so these are missing first.
+        for missing, (count, code) in enumerate(known, len(spoken) - len(known)):
+            near = near_sizes(len(spoken), missing)
+            if count > _COMMON or not near:
                 break
-            seen.update(self._with_word[code])
+            first, last = near[0], near[-1]
+            seen.update([number for number in self._with_word[code] if first <= sizes[number] <= last])
         mine = {code for _, code in known}
         hard = None
         for number in sorted(seen):

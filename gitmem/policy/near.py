@@ -7,7 +7,7 @@ least similar restatement and the most similar different claim.
 from __future__ import annotations
 
 import re
-from math import ceil
+from math import ceil, floor
 from typing import Final
 
 from gitmem.model.claims import normalise_claim
@@ -90,13 +90,17 @@ def measure(shared: int, left: int, right: int) -> float:
     return shared / (shared + _SWAPPED * fewer + _ADDED * (more - fewer))
 
 
-def least_shared(count: int) -> int:
-    """The fewest words that a text of `count` words shares with any text that is near it.
+def near_sizes(count: int, missing: int) -> range:
+    """How many words a text can have that is near one of `count` words and lacks `missing` of these or more.
 
-    The other may have all its words in this one (nothing swapped), so with s shared words and count - s added ones
-    s / (s + added weight * (count - s)) >= NEAR.
+    With s <= count - missing shared words, and min and max the sizes of the two, s / (s + swapped * (min - s) + added *
+    (max - min)) >= NEAR, solved for the size of the other text, when it is the longer one and when it is not.
     """
-    return ceil(count * NEAR * _ADDED / (1 - NEAR + NEAR * _ADDED) - 1e-9)
+    shared = (count - missing) * (1 - NEAR + NEAR * _SWAPPED) / NEAR + 1e-9
+    longer = (shared - (_SWAPPED - _ADDED) * count) / _ADDED
+    most = longer if longer >= count else min((shared - _ADDED * count) / (_SWAPPED - _ADDED), count - 1)
+    least = NEAR * _ADDED * count / (1 - NEAR + NEAR * _ADDED) - 1e-9
+    return range(max(ceil(least), 1), floor(most) + 1)
 
 
 def words(text: str) -> frozenset[str]:
