@@ -61,7 +61,7 @@ class Completed(NamedTuple):
 
     @property
     def lines(self) -> list[str]:
-        return self.out.decode("utf-8", "surrogateescape").splitlines()
+        return self.out.decode("utf-8", "surrogateescape").removesuffix("\n").split("\n") if self.out else []
 
     def failure(self, what: str, *, hint: str = "") -> GitmemError:
         """The error for a failure that the caller has no better word for."""

@@ -17,6 +17,7 @@ from gitmem.store.port import Backend
 _SECTION = pattern(r'\[\s*([A-Za-z0-9.-]+)(?:\s+"((?:[^"\\]|\\.)*)")?\s*\]')
 _KEY = pattern(r"([A-Za-z][A-Za-z0-9-]*)\s*(?:=\s*(.*))?$")
 _CEILING = ("GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM")
+_ANSWER = pattern(r"(.+)\n(true|false)\n(true|false)\n(sha1|sha256)\n(.*)", re.DOTALL)  # a path may hold any of it
 _TIP = "HEAD^0"  # inside a git dir a mere HEAD that is unborn would be taken for the file of that name
 _EXTENSIONS = {"refstorage": "refStorage", "relativeworktrees": "relativeWorktrees"}  # as the manual spells them
 _TRUE = ("true", "yes", "on", "1", "")
@@ -110,11 +111,12 @@ def locate(
     done = program.run(
         asked, environ=environ, git_dir=inherited, cwd=start, user_config=True, ceiling=ceiling, meanwhile=meanwhile
     )
-    lines = done.lines
-    if len(lines) < 6 or (done.status and lines[-1] != _TIP):
+    said = _ANSWER.fullmatch("\n".join(done.lines))
+    folders = _two_folders(said[1]) if said else None
+    rest = said[5].split("\n") if said else []
+    if said is None or folders is None or (done.status and rest[-1] != _TIP):
         raise _refusal(done, start)
-    git_dir, common_dir, bare = Path(lines[0]), Path(lines[1]), lines[2] == "true"
-    rest = lines[5:]
+    (git_dir, common_dir), bare = folders, said[2] == "true"
     unborn = bool(done.status)
     cdup = rest.pop(0) if len(rest) > (1 if unborn else 2) else None
     config = _configuration(common_dir / "config")
@@ -128,9 +130,9 @@ def locate(
         common_dir=common_dir,
         work_tree=work_tree,
         bare=bare,
-        object_format=lines[4],
+        object_format=said[4],
         ref_format=config.get("extensions.refstorage", "files").split(":")[0].lower(),
-        shallow=lines[3] == "true",
+        shallow=said[3] == "true",
         partial="extensions.partialclone" in config
         or any(k.startswith("remote.") and k.endswith(".promisor") and v.lower() in _TRUE for k, v in config.items()),
         head=None if unborn else rest[0],
@@ -162,6 +164,16 @@ def open_backend(location: Location, *, long_lived: bool, at_once: bool = False)
     return LibGit2Backend(location, git) if can_open(location) else git
 
 
+def _two_folders(said: str) -> tuple[Path, Path] | None:
+    """The two paths that git printed one below the other; each may hold line feeds itself."""
+    lines = said.split("\n")
+    for count in range(1, len(lines)):
+        first, second = Path("\n".join(lines[:count])), Path("\n".join(lines[count:]))
+        if first.is_absolute() and second.is_absolute() and first.is_dir() and second.is_dir():
+            return first, second
+    return None
+
+
 def _in_another(start: Path, inherited: Path, environ: Mapping[str, str], ceiling: Mapping[str, str]) -> bool:
     """Is the folder in a repository of its own, which is not the one that GIT_DIR names?"""
     asked = ("rev-parse", "--path-format=absolute", "--git-common-dir")
@@ -172,7 +184,7 @@ def _in_another(start: Path, inherited: Path, environ: Mapping[str, str], ceilin
         link = (inherited / "commondir").read_text("utf-8", "surrogateescape").strip()
     except (FileNotFoundError, NotADirectoryError):
         link = "."
-    return Path(done.lines[0]).resolve() != (inherited / link).resolve()
+    return Path("\n".join(done.lines)).resolve() != (inherited / link).resolve()
 
 
 def _refusal(done: program.Completed, start: Path) -> NotARepository | UnsupportedRepository:
