@@ -8,6 +8,7 @@ Writes one memory after another through the product, in one process, and looks a
 from __future__ import annotations
 
 import argparse
+import resource
 import statistics
 import sys
 import time
@@ -17,6 +18,13 @@ from typing import Any
 from throwaway import MAIN, Writer, git, loose_objects, report, repository, sealed, warm
 
 AROUND = 40  # writes whose median is the latency at one size
+
+
+def processor() -> float:
+    """Seconds that this process and the programs it waited for had a processor: steadier than a clock when others
+    are at work. The resident `git cat-file` is not among them."""
+    spent = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in spent)
 
 
 def grow(where: Path, count: int, libgit2: bool) -> tuple[dict[str, Any], list[str]]:
@@ -35,11 +43,13 @@ def grow(where: Path, count: int, libgit2: bool) -> tuple[dict[str, Any], list[s
     writer = Writer(where, libgit2=libgit2)
     writer.init()
     took: list[float] = []
+    spent: list[float] = []
     most = 0
     for number in range(count):
-        paused, began = sum(pauses), time.perf_counter()
+        paused, began, cpu = sum(pauses), time.perf_counter(), processor()
         writer.remember(f"g{number}")
         took.append(time.perf_counter() - began - (sum(pauses) - paused))
+        spent.append(processor() - cpu)
         most = max(most, loose_objects(where) - before)
     writer.close()
     writing.repack = really
@@ -58,10 +68,12 @@ def grow(where: Path, count: int, libgit2: bool) -> tuple[dict[str, Any], list[s
         ),
     }
     for size in (10, 500, 1000, 2000):
-        part = took[max(0, min(size, count) - AROUND // 2) : min(size, count) + AROUND // 2]
         if size <= count:
-            figures[f"median write at {size}, ms"] = round(statistics.median(part) * 1000, 1)
-            figures[f"fastest write at {size}, ms"] = round(min(part) * 1000, 1)
+            part = slice(max(0, size - AROUND // 2), size + AROUND // 2)
+            figures[f"at {size}: median write, fastest, median of processor, ms"] = " ".join(
+                f"{value * 1000:.1f}"
+                for value in (statistics.median(took[part]), min(took[part]), statistics.median(spent[part]))
+            )
     figures["slowest write, ms"] = round(max(took) * 1000, 1)
     figures["repacks"] = len(pauses)
     figures["median and longest repack, ms"] = (

@@ -147,7 +147,7 @@ class Killing:
         self.counted["acknowledged"] += len(self.acknowledged)
         self.counted["acknowledged and present"] += sum(name in names for name in self.acknowledged.values())
         self.counted["written and never acknowledged"] += sum(seed not in self.acknowledged for seed in there)
-        self.counted["temporary files left"] += sum(
+        self.counted["temporary files left, for an hour"] += sum(
             1 for pattern in ("objects/gitmem_tmp_*", "gitmem/.*") for _ in (self.where / ".git").glob(pattern)
         )
 
