@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.app.env import Env
 from tests.app.conftest import Ran, env, gitmem
 from tests.verify.forge import Branch, Shop
 
@@ -21,9 +22,14 @@ def shelf(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str
 
 
 @pytest.fixture
-def shop(repo: Path, gitmem: Callable[..., Ran], shelf: tuple[Path, dict[str, str]]) -> Shop:
+def shop(repo: Path, env: Callable[..., Env], gitmem: Callable[..., Ran], shelf: tuple[Path, dict[str, str]]) -> Shop:
     """A repository with memory that a person wrote: a fact with a key, one with their own words, a problem."""
     kept, ids = shelf
+    world = env(repo)
+    if kept.exists():  # what is on the shelf used these up
+        world.random(4096)
+        for _ in range(1000):
+            world.now()
     made = Shop(repo, gitmem, ids)
     if kept.exists():
         shutil.rmtree(repo)

@@ -116,13 +116,13 @@ def words_forged(shop: Shop, branch: Branch) -> Edits:
 
 def evidence_forged(shop: Shop, branch: Branch) -> Edits:
     new = _copy(branch, shop)
-    new = replace(new, evidence=(replace(new.evidence[0], sha256="0" * 64),))  # type: ignore[type-var]
+    new = replace(new, evidence=(replace(new.evidence[0], sha256="0" * 64),))
     return branch.with_event(branch.event("create", new), new)
 
 
 def quote_forged(shop: Shop, branch: Branch) -> Edits:
     new = _copy(branch, shop)
-    new = replace(new, evidence=(replace(new.evidence[0], quote="raise SystemExit(retry)"),))  # type: ignore[type-var]
+    new = replace(new, evidence=(replace(new.evidence[0], quote="raise SystemExit(retry)"),))
     return branch.with_event(branch.event("create", new), new)
 
 
