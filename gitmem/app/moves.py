@@ -144,8 +144,8 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
 
 
 def _superseding(old: Memory, new: Change, reason: str, unresolved: tuple[Reason, ...]) -> list[Mutation]:
-    """Both sides of a supersession: the old record names its replacement, the new one is written."""
-    return [_closed(old, new.after.id, reason), Mutation(new, MAIN, unresolved=unresolved)]
+    """Both sides of a supersession: the new one is written, the old record names its replacement."""
+    return [Mutation(new, MAIN, unresolved=unresolved), _closed(old, new.after.id, reason)]
 
 
 def _closed(old: Memory, by: str, reason: str) -> Mutation:
@@ -192,8 +192,8 @@ def accept(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[M
             proposed = _proposal(view, candidate)
             landing: dict[str, Any] = {"leaves_inbox": True, "proposed": proposed}
             old = [view.memory(identifier) for identifier in candidate.linked("supersedes")]
-            closed = [_closed(memory, candidate.id, reason or "accepted") for memory in old if memory is not None]
-            mutations += [*closed, Mutation(change, MAIN, **landing)]
+            mutations.append(Mutation(change, MAIN, **landing))
+            mutations += [_closed(memory, candidate.id, reason or "accepted") for memory in old if memory is not None]
         return mutations
 
     outcome = write(workspace, plan, subject=_subject("accept"))
@@ -307,9 +307,10 @@ def _open_to(memory: Memory, ref: str) -> str:
 
 def _subject(verb: str) -> Callable[[Sequence[Mutation]], str]:
     def subject(mutations: Sequence[Mutation]) -> str:
-        main = mutations[-1].change.after
-        if len({item.change.after.id for item in mutations}) > 2:
-            return f"{verb} {len(mutations)} memories"
+        moved = {item.change.after.id: item.change.after for item in mutations if item.change.op != "supersede"}
+        if len(moved) != 1:
+            return f"{verb} {len(moved)} memories"
+        main = next(iter(moved.values()))
         return f"{verb} {main.id}: {one_line(main.title, 60)}"
 
     return subject

@@ -174,10 +174,12 @@ def judge(
     """The gate over each mutation, each with the origin that the gate derives, as they come.
 
     Each is judged beside those of `batch` and is added to it; without one, `lookup` has to know what came before.
+    A mutation that is judged by the origin of another one comes after it.
     """
     config = view.config
+    beside = dict(alongside)
     for mutation in mutations:
-        facts = gather(view, mutation.change, lookup, batch=batch, alongside=alongside, names=(subject,))
+        facts = gather(view, mutation.change, lookup, batch=batch, alongside=beside, names=(subject,))
         decision = decide(mutation.change, facts, config)
         if batch is not None:
             batch.add(mutation.change.after)
@@ -187,6 +189,8 @@ def judge(
         if mutation.change.op in DERIVES_ORIGIN and mutation.change.after.origin != decision.origin:
             after = replace(mutation.change.after, origin=decision.origin)
             mutation = replace(mutation, change=replace(mutation.change, after=after))
+            if after.id in beside:
+                beside[after.id] = after
         yield Judged(mutation, facts, decision)
 
 
