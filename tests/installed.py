@@ -46,7 +46,7 @@ def person(where: Path, *arguments: str, typed: str = "", environ: Mapping[str, 
     with tempfile.TemporaryDirectory() as folder:
         status = Path(folder) / "status"
         shell = subprocess.Popen(
-            ["sh", "-c", f"exec 3<&{go}; {_ORPHAN}", str(status), str(PROGRAM), *arguments],
+            ["sh", "-c", f"exec 3</dev/fd/{go}; {_ORPHAN}", str(status), str(PROGRAM), *arguments],
             cwd=where,
             env=dict(os.environ if environ is None else environ),
             stdin=slave,
