@@ -188,12 +188,16 @@ def _invoke(door: Door, name: str, words: list[str]) -> int:
         if flags is not None:
             remembering.run(door, **flags)
             return 0
+    from contextlib import redirect_stdout
+
     import typer
     from typer.main import get_command
 
     usage: Any = typer.BadParameter.__mro__[2]  # typer's base of all usage errors; it has no public name
     try:
-        code = get_command(application(name)).main(words, prog_name=f"gitmem {name}", obj=door, standalone_mode=False)
+        with redirect_stdout(door.env.stdout):  # typer prints the help itself
+            command = get_command(application(name))
+            code = command.main(words, prog_name=f"gitmem {name}", obj=door, standalone_mode=False)
     except usage as error:
         raise UsageError(error.format_message(), hint=f"gitmem {name} --help") from None
     except typer.Abort:
