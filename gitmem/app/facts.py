@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Protocol
 
-from gitmem.app.workspace import View
+from gitmem.app.workspace import View, read_memory
 from gitmem.errors import Ambiguous, NotFound
 from gitmem.evidence.resolvers import resolve
 from gitmem.evidence.sources import Sources
 from gitmem.model.claims import claim_digest
 from gitmem.model.ids import is_memory_id
 from gitmem.model.judgement import Change, Facts, Neighbour, Resolution
-from gitmem.model.layout import INBOX, MAIN, MEMORIES, TOMBSTONES, memory_of_path, memory_path, tombstone_of_path
+from gitmem.model.layout import INBOX, MAIN, MEMORIES, TOMBSTONES, memory_of_path, tombstone_of_path
 from gitmem.model.nouns import Memory, MemoryRef, Tombstone
-from gitmem.model.records import memory_from_bytes, tombstone_from_bytes
+from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.vocabulary import VISIBLE, Channel
 from gitmem.policy.near import NEAR, similarity
 from gitmem.store.objects import empty_tree
@@ -176,9 +176,25 @@ class IndexOnly:
         self._view = view
         self._index = index
         self._stale = stale
+        self._latest: tuple[str, list[Claim]] = ("", [])
 
-    def candidates(self, memory: Memory) -> Iterator[Claim]:
-        for hit in self._index.similar(f"{memory.title}\n{memory.body}", _CANDIDATES):
+    def candidates(self, memory: Memory) -> Sequence[Claim]:
+        text = f"{memory.title}\n{memory.body}"
+        if self._latest[0] != text:  # a retry asks first, then the gate
+            self._latest = text, list(self._similar(text))
+        return self._latest[1]
+
+    def _similar(self, text: str) -> Iterator[Claim]:
+        from gitmem.recall.faults import IndexDamaged
+
+        try:
+            hits = self._index.similar(text, _CANDIDATES)
+        except IndexDamaged:
+            from gitmem.app.catch_up import catch_up
+
+            self._index = catch_up(self._view, rebuild=True)
+            hits = self._index.similar(text, _CANDIDATES)
+        for hit in hits:
             if (hit.ref, hit.id) in self._stale:
                 continue
             if hit.ref == "tombstone":
@@ -200,22 +216,30 @@ class IndexLookup:
 
     def __init__(self, view: View) -> None:
         from gitmem.app.catch_up import catch_up, opened_index
+        from gitmem.recall.faults import IndexBusy
 
         self._view = view
         self._index = opened_index(view.workspace)
-        self._fresh, self._stale = self._delta()
+        self._fresh, self._stale = self._delta(_DELTA_LIMIT)
         if len(self._fresh) > _DELTA_LIMIT:
-            self._index = catch_up(view)
-            self._fresh, self._stale = self._delta()
+            try:
+                self._index = catch_up(view)
+                self._fresh, self._stale = self._delta(_DELTA_LIMIT)
+            except IndexBusy:  # a write never waits for the index: what it has not seen is compared one by one
+                self._fresh, self._stale = self._delta(None)
+        self._indexed = IndexOnly(view, self._index, self._stale)
 
-    def _delta(self) -> tuple[list[Claim], set[tuple[str, str]]]:
-        """Records that the index has not seen, and (ref, id) of those it has in an older form."""
+    def _delta(self, limit: int | None) -> tuple[list[Claim], set[tuple[str, str]]]:
+        """Records that the index has not seen, and (ref, id) of those it has in an older form.
+
+        Stops once there are more than `limit`.
+        """
         claims: list[Claim] = []
         stale: set[tuple[str, str]] = set()
         for ref, snap in ((MAIN, self._view.main), (INBOX, self._view.inbox)):
             label = "main" if ref == MAIN else "inbox"
             for path, raw in _changed_records(self._view, snap, self._index.tips.get(label)):
-                if len(claims) > _DELTA_LIMIT:
+                if limit is not None and len(claims) > limit:
                     return claims, stale
                 identifier = memory_of_path(path)
                 if identifier:
@@ -223,16 +247,14 @@ class IndexLookup:
                 if raw is None or (ref == MAIN and path in self._view.quarantined):
                     continue
                 if identifier:
-                    claims.append(
-                        claim_of(memory_from_bytes(raw, path=path, trusted=ref == MAIN or self._view.inbox_own), label)
-                    )
+                    claims.append(claim_of(read_memory(raw, path, ref == MAIN or self._view.inbox_own), label))
                 elif (tomb := tombstone_from_bytes(raw, path=path, trusted=True)).standing:
                     claims.append(tombstone_claim(tomb))
         return claims, stale
 
     def candidates(self, memory: Memory) -> Iterator[Claim]:
         yield from self._fresh
-        yield from IndexOnly(self._view, self._index, self._stale).candidates(memory)
+        yield from self._indexed.candidates(memory)
 
     def key_holders(self, key: str) -> Iterator[str]:
         yield from (claim.id for claim in self._fresh if claim.key == key)
@@ -244,7 +266,8 @@ def _changed_records(view: View, now: Snapshot, indexed: str | None) -> Iterator
     if now.commit == indexed:
         return
     backend = view.workspace.backend
-    for changed in record_changes(backend, snapshot(backend, indexed) if indexed else None, now):
+    known = indexed is not None and indexed != "" and backend.resolve(indexed) is not None
+    for changed in record_changes(backend, snapshot(backend, indexed) if indexed and known else None, now):
         yield changed.path, backend.read(changed.new.oid)[1] if changed.new else None
 
 
