@@ -20,7 +20,6 @@ from gitmem.model.text import one_line
 from gitmem.model.times import format_instant
 from gitmem.model.vocabulary import KIND_CLASS
 from gitmem.policy.gate import RULES_VERSION
-from gitmem.store.identity import identity
 from gitmem.store.port import RefMove
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.transaction import Transaction
@@ -57,9 +56,9 @@ class Staging:
 
     def publish(self, subject: str) -> dict[str, str]:
         """The new commit of each ref that moved. Raises RefMoved when somebody else moved one; then nothing is."""
-        workspace, env = self._workspace, self._workspace.env
+        workspace = self._workspace
         message = subject + ("\n\n" + "\n".join(sorted(self._reasons)) if self._reasons else "") + "\n"
-        author, committer = identity(workspace.location, env.environ, env.channel)
+        author, committer = workspace.people
         moves, commits = [], {}
         for ref in sorted(self._open, key=(MAIN, INBOX).index):
             opened = self._open[ref]

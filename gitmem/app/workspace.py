@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from typing import Final
 
 from gitmem.app.env import Env
 from gitmem.errors import Ambiguous, NotFound
@@ -17,10 +18,14 @@ from gitmem.model.judgement import Viewer
 from gitmem.model.layout import CONFIG, INBOX, MAIN, MEMORIES, memory_of_path, memory_path, tombstone_path
 from gitmem.model.nouns import Config, Memory, Tombstone
 from gitmem.model.records import config_from_bytes, memory_from_bytes, tombstone_from_bytes
-from gitmem.store.objects import empty_tree
+from gitmem.store.identity import identity
+from gitmem.store.objects import Identity, empty_tree
 from gitmem.store.port import Backend
+from gitmem.store.remembering import Remembering
 from gitmem.store.repository import Location, locate, open_backend
 from gitmem.store.snapshot import Snapshot, snapshot
+
+_KEPT: Final = 16 * 1024 * 1024  # bytes of objects that a process that stays keeps
 
 
 @dataclass(frozen=True)
@@ -30,6 +35,11 @@ class Workspace:
     env: Env
     location: Location
     backend: Backend
+
+    @cached_property
+    def people(self) -> tuple[Identity, Identity]:
+        """(author, committer) of what is written here."""
+        return identity(self.location, self.env.environ, self.env.channel)
 
     def close(self) -> None:
         self.backend.close()
@@ -42,7 +52,14 @@ def open_workspace(env: Env, *, long_lived: bool = False, meanwhile: Callable[[]
     """
     start = env.start if env.start is not None else env.cwd
     location = locate(start, environ=env.environ, named=env.start is not None, meanwhile=meanwhile)
-    return Workspace(env, location, open_backend(location, long_lived=long_lived, at_once=meanwhile is not None))
+    backend = open_backend(location, long_lived=long_lived, at_once=meanwhile is not None)
+    return Workspace(env, location, Remembering(backend, _KEPT) if long_lived else backend)
+
+
+@lru_cache(maxsize=256)
+def read_memory(raw: bytes, path: str, trusted: bool) -> Memory:
+    """The memory in these bytes. The gate asks for the same few several times a write."""
+    return memory_from_bytes(raw, path=path, trusted=trusted)
 
 
 @dataclass(frozen=True)
@@ -90,7 +107,7 @@ class View:
         if ref == MAIN and path in self.quarantined:
             return None
         raw = (self.main if ref == MAIN else self.inbox).read(path)
-        return None if raw is None else memory_from_bytes(raw, path=path, trusted=ref == MAIN or self.inbox_own)
+        return None if raw is None else read_memory(raw, path, ref == MAIN or self.inbox_own)
 
     def anywhere(self, identifier: str) -> Found | None:
         """The memory in the branch, else in the inbox."""

@@ -7,6 +7,7 @@ least similar restatement and the most similar different claim.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from math import ceil, floor
 from typing import Final
 
@@ -73,7 +74,7 @@ def similarity(a: str, b: str) -> float:
     swapped and the rest of the larger one was added. When the hard tokens (numbers and versions, denials, words
     of opposite meaning, what a choice decides against) are not the same set, the result stays below `NEAR`.
     """
-    a, b = _plain_numbers(normalise_claim(a)), _plain_numbers(normalise_claim(b))
+    a, b = _plain(a), _plain(b)
     if a == b:
         return 1.0 if a else 0.0
     left, right = _words(a), _words(b)
@@ -105,14 +106,21 @@ def near_sizes(count: int, missing: int) -> range:
 
 def words(text: str) -> frozenset[str]:
     """The words that `similarity` compares."""
-    return _words(_plain_numbers(normalise_claim(text)))
+    return _words(_plain(text))
 
 
 def hard_tokens(text: str) -> frozenset[str]:
     """The tokens that must be the same in two texts that are near."""
-    return _hard(_plain_numbers(normalise_claim(text)))
+    return _hard(_plain(text))
 
 
+# One text is compared with many, and a process that stays compares the latest ones with every new one.
+@lru_cache(maxsize=256)
+def _plain(text: str) -> str:
+    return _plain_numbers(normalise_claim(text))
+
+
+@lru_cache(maxsize=256)
 def _words(text: str) -> frozenset[str]:
     """The tokens that carry the claim; number words as digits. Denials are hard tokens, not words."""
     kept = [

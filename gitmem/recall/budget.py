@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final
+
+from gitmem.model.frozen import dataclass
 
 BYTES_PER_TOKEN: Final = 4  # a rule of thumb for English and code; an estimate, never a promise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Item:
     """One memory as text: `text` in full and `pointer`, the one line that names it when there is no room."""
 
@@ -18,7 +19,7 @@ class Item:
     pointer: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Briefing:
     """items: shown in full. pointers: shown as one line. omitted: ids left out for want of room.
 

@@ -18,7 +18,7 @@ from gitmem.errors import CorruptRecord
 from gitmem.store.objects import object_id
 
 _LEVEL: Final = 1  # git's own default for loose objects
-_THREADS: Final = 8
+_THREADS: Final = 4  # more start no sooner than these are done
 _TRIES: Final = 10
 _TEMPORARY: Final = "gitmem_tmp_"
 DAMAGED_HINT: Final = "git fsck names what is broken; fetch the branch again, or restore that file from another clone"

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple
 
 from gitmem.errors import CorruptRecord, NotFound
@@ -13,6 +14,7 @@ from gitmem.store.port import Backend
 if TYPE_CHECKING:
     from gitmem.model.nouns import Config, Memory, Tombstone
 
+_SMALL = 16 * 1024  # bytes of a tree whose entries are kept
 _DEPTH_LIMIT = 64  # folders below each other; a branch has 5, a source tree some 20
 
 
@@ -138,6 +140,8 @@ def snapshot(backend: Backend, revision_or_ref: str) -> Snapshot:
         commit = backend.ref(revision_or_ref)
         if commit is None:
             return Snapshot(backend, None, empty_tree(backend.object_format))
+    elif is_object_id(revision_or_ref, backend.object_format) and backend.read(revision_or_ref)[0] == "commit":
+        commit = revision_or_ref  # no need to ask git what it means
     else:
         commit = backend.resolve(revision_or_ref)
         if commit is None and is_object_id(revision_or_ref, backend.object_format):
@@ -154,13 +158,18 @@ def tree_of(backend: Backend, commit: str) -> str:
     return parse_commit(data).tree
 
 
-def read_tree(backend: Backend, oid: str) -> list[Entry]:
+def read_tree(backend: Backend, oid: str) -> Sequence[Entry]:
     if oid == empty_tree(backend.object_format):
-        return []
+        return ()
     kind, data = backend.read(oid)
     if kind != "tree":
         raise CorruptRecord(f"{oid} is a {kind}, not a folder", hint="git fsck names what is broken")
-    return parse_tree(data, backend.object_format)
+    return _entries(data, backend.object_format) if len(data) <= _SMALL else parse_tree(data, backend.object_format)
+
+
+@lru_cache(maxsize=512)  # one write reads the same few folders again and again, and so does the next one
+def _entries(data: bytes, object_format: str) -> Sequence[Entry]:
+    return tuple(parse_tree(data, object_format))
 
 
 def changed_paths(backend: Backend, old_tree: str | None, new_tree: str) -> Iterator[Changed]:
