@@ -31,10 +31,10 @@ def edited_text(text: str, before: Mapping[str, Any], after: Mapping[str, Any]) 
     entries, tail = laid_out
     out: dict[str, list[str]] = {}
     for key, entry in entries.items():
-        if key not in after:
-            out[key] = entry.lead
-        elif before.get(key) == after[key]:
+        if before.get(key) == after.get(key):  # `cue: null` stands in neither
             out[key] = entry.lead + entry.lines
+        elif key not in after:
+            out[key] = entry.lead
         else:
             out[key] = entry.lead + _changed(key, entry, before.get(key), after[key])
     order = list(out)
@@ -42,7 +42,7 @@ def edited_text(text: str, before: Mapping[str, Any], after: Mapping[str, Any]) 
     for key, value in after.items():
         if key in out:
             place = order.index(key) + 1
-        else:
+        elif key not in before or before[key] != value:
             out[key] = _emitted(key, value)
             order.insert(place, key)
             place += 1

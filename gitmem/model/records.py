@@ -18,7 +18,7 @@ from gitmem.model import nouns
 from gitmem.model.layout import SCHEMA_COMMENT
 from gitmem.model.nouns import Config, Draft, Event, Memory, Tombstone
 from gitmem.model.vocabulary import FILE_LIMIT, FORMAT
-from gitmem.model.yaml_codec import emit, parse
+from gitmem.model.yaml_codec import emit, parse, value_lines
 
 # The order of keys in a file. A field in `_OPTIONAL` is left out at its default.
 _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
@@ -237,7 +237,7 @@ def event_from_bytes(raw: bytes, *, path: str = "", trusted: bool = False) -> Ev
             raise ValueError("is not an object")
     except (ValueError, RecursionError) as error:
         raise CorruptRecord(f"{subject} is not valid JSON: {error}", hint=_HAND) from None
-    event: Event = _build(Event, data, path, trusted, {})
+    event: Event = _build(Event, data, path, trusted, dict)
     if not trusted:
         try:
             canonical = event_bytes(event) == raw
@@ -266,10 +266,10 @@ def _read(cls: Any, raw: bytes, path: str, trusted: bool) -> Any:
     parsed = parse(raw, name=path)
     if not isinstance(parsed.data, dict):
         raise CorruptRecord(f"{path or 'the file'} is not a mapping of fields", hint="docs/format.md shows one")
-    return _build(cls, parsed.data, path, trusted, parsed.lines)
+    return _build(cls, parsed.data, path, trusted, lambda: parsed.lines or value_lines(raw))
 
 
-def _build(cls: Any, data: dict[str, Any], path: str, trusted: bool, lines: Mapping[Any, int]) -> Any:
+def _build(cls: Any, data: dict[str, Any], path: str, trusted: bool, lines: Callable[[], Mapping[Any, int]]) -> Any:
     found = data.get("format", FORMAT)
     if type(found) is int and found != FORMAT:
         newer = found > FORMAT
@@ -281,8 +281,8 @@ def _build(cls: Any, data: dict[str, Any], path: str, trusted: bool, lines: Mapp
     if not trusted:
         from gitmem.model.read import problems
 
-        found_problems = problems(cls, data, lines)
-        if found_problems:
+        if problems(cls, data, {}):
+            found_problems = problems(cls, data, lines())
             raise CorruptRecord(
                 f"{path or 'the record'}: " + "; ".join(found_problems),
                 hint="gitmem schema memory prints the shape",

@@ -177,6 +177,13 @@ def parse(raw: bytes, *, name: str = "", limit: int = FILE_LIMIT, nodes: int = Y
         return Parsed(data, lines)
 
 
+def value_lines(raw: bytes) -> Mapping[tuple[str | int, ...], int]:
+    """The line (1-based) of each value of a text that `parse` took, by its path."""
+    from gitmem.model.yaml_strict import read_strict
+
+    return read_strict(raw.decode(), "", YAML_NODES)[1]
+
+
 def corrupt(name: str, what: str, line: int | None = None) -> CorruptRecord:
     """`what` is wrong with the YAML called `name`; `line` is 1-based."""
     subject = name or "the YAML"

@@ -136,7 +136,9 @@ class _Reading:
             self.root = value
             return
         where = (*self.path, *self.step())
-        self.lines[where] = event.start_mark.line + 1
+        # The parser places an empty value before what comes next.
+        empty = value is None and event.start_mark.index == event.end_mark.index
+        self.lines[where] = (self.end[0] if empty else event.start_mark.line) + 1
         container, waiting = self.stack[-1]
         if isinstance(container, list):
             container.append(value)
