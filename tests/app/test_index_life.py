@@ -11,24 +11,8 @@ from typing import Any
 
 import pytest
 
-WORDS = [
-    "amber",
-    "basil",
-    "cedar",
-    "daisy",
-    "elder",
-    "fennel",
-    "ginger",
-    "hazel",
-    "iris",
-    "juniper",
-    "kale",
-    "laurel",
-    "maple",
-    "nettle",
-    "olive",
-    "poppy",
-]
+WORDS = ("amber", "basil", "cedar", "daisy", "elder", "fennel", "ginger", "hazel")
+WORDS += ("iris", "juniper", "kale", "laurel", "maple", "nettle", "olive", "poppy")
 
 
 def fact(gitmem: Callable[..., Any], repo: Path, title: str) -> Any:
