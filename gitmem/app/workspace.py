@@ -18,10 +18,8 @@ from gitmem.model.judgement import Viewer
 from gitmem.model.layout import CONFIG, INBOX, MAIN, MEMORIES, memory_of_path, memory_path, tombstone_path
 from gitmem.model.nouns import Config, Memory, Tombstone
 from gitmem.model.records import config_from_bytes, memory_from_bytes, tombstone_from_bytes
-from gitmem.store.identity import identity
 from gitmem.store.objects import Identity, empty_tree
 from gitmem.store.port import Backend
-from gitmem.store.remembering import Remembering
 from gitmem.store.repository import Location, locate, open_backend
 from gitmem.store.snapshot import Snapshot, snapshot
 
@@ -39,6 +37,8 @@ class Workspace:
     @cached_property
     def people(self) -> tuple[Identity, Identity]:
         """(author, committer) of what is written here."""
+        from gitmem.store.identity import identity
+
         return identity(self.location, self.env.environ, self.env.channel)
 
     def close(self) -> None:
@@ -53,7 +53,11 @@ def open_workspace(env: Env, *, long_lived: bool = False, meanwhile: Callable[[]
     start = env.start if env.start is not None else env.cwd
     location = locate(start, environ=env.environ, named=env.start is not None, meanwhile=meanwhile)
     backend = open_backend(location, long_lived=long_lived, at_once=meanwhile is not None)
-    return Workspace(env, location, Remembering(backend, _KEPT) if long_lived else backend)
+    if long_lived:
+        from gitmem.store.remembering import Remembering
+
+        backend = Remembering(backend, _KEPT)
+    return Workspace(env, location, backend)
 
 
 @lru_cache(maxsize=256)
