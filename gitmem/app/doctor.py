@@ -92,9 +92,8 @@ def _worktree(workspace: Workspace) -> Iterator[Finding]:
             f"git -C {shlex.quote(str(where))} switch -",
         )
     for ref, _ in workspace.backend.refs(f"{MAIN}/"):
-        if ref != MAIN:
-            name = ref.removeprefix("refs/heads/")
-            yield Finding("branch", "fault", f"the branch {name} is in the way of gitmem/main", _renamed(name))
+        name = ref.removeprefix("refs/heads/")
+        yield Finding("branch", "fault", f"the branch {name} is in the way of gitmem/main", _renamed(name))
     if workspace.backend.ref(BRANCH_SPACE.rstrip("/")) is not None:
         yield Finding("branch", "fault", "the branch gitmem is in the way of gitmem/main", _renamed("gitmem"))
 

@@ -62,6 +62,11 @@ def test_a_branch_in_the_way_is_a_fault(repo: Path, gitmem: Run) -> None:
     (fault,) = faults(gitmem, repo)
     assert fault["hint"] == "git branch -m gitmem gitmem-old"
     git(repo, "branch", "-m", "gitmem", "gitmem-old")
+    git(repo, "branch", "gitmem/main/topic")
+    assert [fault["hint"] for fault in faults(gitmem, repo)] == [
+        "git branch -m gitmem/main/topic gitmem-main-topic-old"
+    ]
+    git(repo, "branch", "-D", "gitmem/main/topic")
     assert gitmem(repo, "init").code == 0 and faults(gitmem, repo) == []
 
 

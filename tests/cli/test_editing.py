@@ -66,8 +66,9 @@ def test_a_refused_draft_that_is_left_as_it_is_ends_with_its_reasons(
     assert left.code == 3 and "evidence.missing" in left.err and tips(repo) == before
     # An editor that writes the same again, without the reasons, is no endless loop.
     (tmp_path / "two").mkdir()
-    editor(tmp_path / "two", monkeypatch, bare, bare, bare)
+    seen = editor(tmp_path / "two", monkeypatch, bare, bare, bare)
     assert gitmem(repo, "remember", "--edit").code == 3
+    assert len(list(seen.glob("shown-*"))) == 2
 
 
 def test_what_is_left_unchanged_is_not_written(repo: Path, gitmem: Run, monkeypatch: pytest.MonkeyPatch) -> None:
