@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import subprocess
 from pathlib import Path
 
@@ -207,7 +208,7 @@ def test_a_real_hook_acts_on_its_own_repository(repo: Path, tmp_path: Path) -> N
     out = tmp_path / "seen"
     script = repo / ".git/hooks/post-commit"
     script.write_text(
-        "#!/bin/sh\nexec python3 -c 'import os,pathlib;from gitmem.store.repository import locate;"
+        f"#!/bin/sh\nexec '{sys.executable}' -c 'import os,pathlib;from gitmem.store.repository import locate;"
         f'pathlib.Path("{out}").write_text(str(locate(pathlib.Path.cwd(), environ=os.environ).work_tree))\'\n'
     )
     script.chmod(0o755)
@@ -249,7 +250,7 @@ def test_pushed_objects_are_read_in_quarantine_and_nothing_is_written(repo: Path
         f"pathlib.Path({str(seen)!r}).write_text(backend.name + ' ' + kind)\n"
     )
     (tmp_path / "judge.py").write_text(program)
-    hook.write_text(f"#!/bin/sh\nexec python3 {tmp_path}/judge.py\n")
+    hook.write_text(f"#!/bin/sh\nexec '{sys.executable}' {tmp_path}/judge.py\n")
     hook.chmod(0o755)
     git(repo, "push", "-q", str(tmp_path / "server.git"), "main")
     assert seen.read_text() == "git commit refused"
