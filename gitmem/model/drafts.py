@@ -90,7 +90,7 @@ def _json(text: str, name: str) -> list[tuple[str, Any]] | None:
     """The drafts of JSON or of JSON lines with what to call each; None when the text may be YAML."""
     try:
         loaded = _loads(text)
-    except _TwiceError as error:
+    except _UnclearError as error:
         return [(name, _Fault(str(error)))]
     except (ValueError, RecursionError):
         pass
@@ -111,8 +111,8 @@ def _loaded_line(line: str) -> Any:
         return _Fault(f"is not JSON: {error}")
 
 
-class _TwiceError(ValueError):
-    """A key stands twice in one object."""
+class _UnclearError(ValueError):
+    """JSON that programs read differently. It is not looked at as YAML."""
 
 
 def _loads(text: str) -> Any:
@@ -123,12 +123,12 @@ def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     data = dict(pairs)
     if len(data) != len(pairs):
         twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
-        raise _TwiceError(f"the key {one_line(twice, 40)!r} stands twice")
+        raise _UnclearError(f"the key {one_line(twice, 40)!r} stands twice")
     return data
 
 
 def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not a number")
+    raise _UnclearError(f"{word} is not a number")
 
 
 def draft_text(draft: Draft) -> str:
