@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.app.facts import record_changes, tombstone_claim
+from gitmem.app.state import leave_to_owner, private_folder
 from gitmem.app.workspace import View, Workspace
 from gitmem.model.ids import event_milliseconds
 from gitmem.model.layout import EVENTS, INBOX, MAIN, event_of_path, memory_of_path, tombstone_of_path
@@ -52,6 +53,7 @@ def _caught_up(view: View, rebuild: bool) -> SearchIndex:
     removals: list[tuple[str, str]] = []
     documents = _documents(view, {} if rebuild else known, removals)
     index.update(documents, removals, tips, rebuild=rebuild)
+    leave_to_owner(private_folder(index_folder(view.workspace)))
     return index
 
 
