@@ -84,7 +84,8 @@ def verify(
 def verify_range(workspace: Workspace, base: str | None, head: str, *, progress: Progress | None = None) -> Report:
     """Judge every commit that `head` adds to `base`, oldest first; none that follows one which cannot be read."""
     backend = Remembering(workspace.backend)
-    workspace = replace(workspace, backend=backend)
+    # What lies in the work tree is this clone's own and of this moment: it proves nothing for or against a commit.
+    workspace = replace(workspace, backend=backend, location=replace(workspace.location, work_tree=None))
     commits = backend.log(head, base=base)[::-1]
     lookup = RangeLookup(workspace, base)
     faults: list[Fault] = []

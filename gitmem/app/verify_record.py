@@ -14,7 +14,7 @@ from gitmem.model.claims import claim_digest
 from gitmem.model.ids import is_memory_id
 from gitmem.model.judgement import Change, Facts
 from gitmem.model.layout import memory_path
-from gitmem.model.nouns import Config, Event, Memory
+from gitmem.model.nouns import Config, Event, Memory, Proposal
 from gitmem.model.records import digest, event_from_bytes, memory_bytes
 from gitmem.model.vocabulary import VISIBLE
 from gitmem.policy.codes import CODES, shown_id
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from gitmem.app.verify_lookup import RangeLookup
 
 _CREATES: Final = frozenset({"create", "import", "accept"})
+_SAYING: Final = _CREATES | {"edit", "lift"}  # what gives a record its origin
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,13 @@ def judge(ground: Ground, record: Record, events: Sequence[Event]) -> None:
             return
         told = found
         _superseded(ground, record)
+    derived: set[str] = set()
     for event, change in _changes(record, told):
-        _gate(ground, record, event, change)
-    _origin(ground, record, told)
+        facts = gather(ground.after, change, ground.lookup, channel=event.actor.channel)
+        _gate(ground, record, event, change, facts)
+        if event.op in _SAYING:
+            derived |= {_derived(record.new, facts, said.op, said.actor.channel) for said in _said_by(event)}
+    _origin(ground, record, told[0].op, derived)
     _rejected(ground, record)
 
 
@@ -158,8 +163,7 @@ def _before(event: Event, content: Memory, *, first: bool) -> Memory | None:
     return replace(content, status=event.status_from or "candidate")
 
 
-def _gate(ground: Ground, record: Record, event: Event, change: Change) -> None:
-    facts = gather(ground.after, change, ground.lookup, channel=event.actor.channel)
+def _gate(ground: Ground, record: Record, event: Event, change: Change, facts: Facts) -> None:
     if record.new.status not in VISIBLE and record.new.status != "candidate":
         # In the end nobody is shown it, so it stands in nobody's way.
         facts = replace(facts, neighbours=(), tombstone=None, key_holder=None)
@@ -171,22 +175,17 @@ def _gate(ground: Ground, record: Record, event: Event, change: Change) -> None:
             ground.checked.record(reason.code, reason.message, record.path, record.blob)
 
 
-def _origin(ground: Ground, record: Record, told: Sequence[Event]) -> None:
+def _origin(ground: Ground, record: Record, op: str, derived: set[str]) -> None:
     """A new record has the origin that the gate gives to what its events say; later changes are the gate's to judge."""
-    if record.old is not None or told[0].op not in _CREATES:
-        return
-    change = Change(op=told[0].op, after=record.new)
-    derived = set()
-    for event in told:
-        if event.op in _CREATES or event.op in ("edit", "lift"):
-            facts = gather(ground.after, change, ground.lookup, channel=event.actor.channel)
-            derived |= {
-                _derived(record.new, facts, said.op, said.actor.channel) for said in (event, event.proposed) if said
-            }
-    if record.new.origin not in derived:
+    if record.old is None and op in _CREATES and record.new.origin not in derived:
         given = " or ".join(sorted(derived))
         message = f"the origin says {record.new.origin}; the channel gives {given}"
         ground.checked.record("origin.claimed", message, record.path, record.blob)
+
+
+def _said_by(event: Event) -> tuple[Event | Proposal, ...]:
+    """Who said the text of a record: whoever let it in, or whoever proposed it."""
+    return (event,) if event.proposed is None else (event, event.proposed)
 
 
 def _derived(memory: Memory, facts: Facts, op: str, channel: str) -> str:
