@@ -87,7 +87,7 @@ GARBAGE = (
 def test_damaged_state_of_this_clone_is_derived_again(repo: Path, what: str) -> None:
     seeded(repo)
     agent(repo, "recall", "pool")  # so that there is an index
-    files = [p for p in (repo / ".git/gitmem").rglob("*") if p.is_file() and what in p.parts + ("",)]
+    files = [p for p in (repo / ".git/gitmem").rglob("*") if p.is_file() and what in (*p.parts, "")]
     assert files
     for number, junk in enumerate(GARBAGE):
         for file in files:
