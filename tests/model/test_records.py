@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -122,6 +124,16 @@ def test_hostile_texts_come_back_in_every_record(text: str) -> None:
         )
         changed = replace(record, **field, extra={"x": text, "y": [text]})
         assert from_bytes(to_bytes(changed)) == changed
+
+
+def test_what_is_trusted_is_read_and_written_without_the_slow_libraries() -> None:
+    program = (
+        "import sys; from pathlib import Path; from gitmem.model.records import *; raw = Path(sys.argv[1]).read_bytes();"
+        "m = memory_from_bytes(raw, trusted=True); assert memory_bytes(m) == raw;"
+        "slow = {'pydantic', 'ruamel', 'ruamel.yaml', 'ryaml'} & sys.modules.keys(); assert not slow, slow;"
+        "memory_from_bytes(raw); assert 'pydantic' in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", program, str(GOLDEN / "memory.yaml")], check=True)
 
 
 def test_digest_is_the_sha256_of_the_bytes() -> None:
