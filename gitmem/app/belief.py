@@ -173,20 +173,22 @@ def _rejecting(workspace: Workspace, known: Belief, tip: str | None, *why: str) 
 
 def _load(workspace: Workspace) -> Belief:
     data = state.load(workspace.location.private, _STATE)
+    names = {name: data.get(name) for name in ("commit", "tip", "inbox")}
     try:
-        return Belief(
-            commit=data.get("commit"),
-            tip=data.get("tip"),
-            quarantined={path: tuple(reasons) for path, reasons in data.get("quarantined", {}).items()},
-            failed={
-                path: {blob: tuple(reasons) for blob, reasons in blobs.items()}
-                for path, blobs in data.get("failed", {}).items()
-            },
+        belief = Belief(
+            **names,
+            quarantined=_reasons(data.get("quarantined", {})),
+            failed={path: _reasons(blobs) for path, blobs in data.get("failed", {}).items()},
             rejected=tuple(data.get("rejected", ())),
-            inbox=data.get("inbox"),
         )
     except (AttributeError, TypeError):
         return Belief(None, None)
+    plain = all(isinstance(value, str | None) for value in (*names.values(), *belief.rejected))
+    return belief if plain else Belief(None, None)
+
+
+def _reasons(data: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    return {name: tuple(str(reason) for reason in reasons) for name, reasons in data.items()}
 
 
 def _save(workspace: Workspace, belief: Belief) -> None:

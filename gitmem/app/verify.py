@@ -61,13 +61,13 @@ def verify(
 ) -> Report:
     """Verify the commits of `base`..`head`; without a base the whole branch, without a head its tip."""
     backend = workspace.backend
-    tip = backend.resolve(head) if head else backend.ref(MAIN)
+    tip = backend.resolve(head) if head is not None else backend.ref(MAIN)
     if tip is None:
-        if head:
+        if head is not None:
             raise NotFound(f"{head!r} names no commit here", hint="git fetch it first")
         raise NotFound(f"{workspace.location.title} has no gitmem memory yet", hint="gitmem init")
     start = None
-    if base:
+    if base is not None:
         start = backend.resolve(base)
         if start is None:
             raise NotFound(f"{base!r} names no commit here", hint="git fetch it first")
@@ -158,7 +158,7 @@ def only(faults: tuple[Fault, ...], reach: Literal["record", "tip"]) -> Iterator
 
 def require_range(base: str | None, head: str | None, everything: bool) -> None:
     """Raise UsageError unless the call says what to verify."""
-    if everything and (base or head):
+    if everything and (base is not None or head is not None):
         raise UsageError("--all takes neither --base nor --head", hint="gitmem verify --all")
     if not everything and base is None and head is None:
         raise UsageError("say what to verify", hint="gitmem verify --all, or gitmem verify --base A --head B")
