@@ -130,7 +130,7 @@ def _judge(move: Move, checks: Checks) -> list[str]:
     if ref != MAIN:
         return [f"{ref} is no branch of gitmem: only {MAIN} and {PROPOSALS}* are"]
     if old is not None and not checks.is_ancestor(old, new):
-        return [f"{ref} may only move forward, and {new[:12]} does not follow {old[:12]}; run: gitmem fetch"]
+        return [f"{ref} may only move forward, and {new[:12]} does not follow {old[:12]}; run: git fetch"]
     return [f"{ref}: {reason}" for reason in checks.verify(ref, old, new)]
 
 
