@@ -128,7 +128,8 @@ def test_hostile_texts_come_back_in_every_record(text: str) -> None:
 
 def test_what_is_trusted_is_read_and_written_without_the_slow_libraries() -> None:
     program = (
-        "import sys; from pathlib import Path; from gitmem.model.records import *; raw = Path(sys.argv[1]).read_bytes();"
+        "import sys; from pathlib import Path; from gitmem.model.records import *;"
+        "raw = Path(sys.argv[1]).read_bytes();"
         "m = memory_from_bytes(raw, trusted=True); assert memory_bytes(m) == raw;"
         "slow = {'pydantic', 'ruamel', 'ruamel.yaml', 'ryaml'} & sys.modules.keys(); assert not slow, slow;"
         "memory_from_bytes(raw); assert 'pydantic' in sys.modules"

@@ -156,6 +156,7 @@ def test_keys_and_values_beyond_the_limits_are_not_written() -> None:
         ("? [a]\n: b\n", "? a\n: b\n", ("a key must be a word",)),
         ("{a: b}: c\n", "'{a: b}': c\n", ("a key must be a word",)),
         ('a: "\\ud83d\\ude00"\n', 'a: "\\U0001f600"\n', ("line 1", "half of a character")),
+        ('a: "cut emoji \\ud83d"\n', "a: whole emoji \U0001f600\n", ("line 1", "half of a character")),
         ('a: "\\UFFFFFFFF"\n', 'a: "\\U0010FFFD"\n', ("not valid YAML",)),
         ("a: x\u0000\n", 'a: "x\\u0000"\n', ("line 1", "U+0000")),
         ("a: x\nb: y\u2028z\n", "a: x\nb: y z\n", ("line 2", "U+2028")),
@@ -179,6 +180,10 @@ def test_limits_of_the_reader() -> None:
     deep = "".join(f"{'  ' * n}a:\n" for n in range(YAML_DEPTH)) + "  " * YAML_DEPTH
     assert read(deep + "x\n")
     refused(deep + "b: x\n", f"deeper than {YAML_DEPTH}")
+    edge = "".join(f"{'  ' * n}a:\n" for n in range(YAML_DEPTH - 1)) + "  " * (YAML_DEPTH - 1)
+    assert read(edge + "b: c\n")
+    for empty in ("[]", "{}"):
+        refused(edge + f"b: {empty}\n", f"deeper than {YAML_DEPTH}")
     refused("a: " + "[" * YAML_DEPTH + "]" * YAML_DEPTH + "\n", f"deeper than {YAML_DEPTH}")
     values = "a:\n" + "  - 1\n" * (YAML_NODES - 3)
     assert len(read(values)["a"]) == len(read("# x\n\n" + values)["a"]) == YAML_NODES - 3
