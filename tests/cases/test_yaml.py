@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,6 +48,45 @@ def test_a_bare_value_that_two_readers_would_read_differently(text: str) -> None
     quoted = parse(f"kind: fact\ntitle: {json.dumps(text)}\n".encode(), name="x").data
     assert quoted["title"] == text
     assert parse(emit({"title": text}).encode()).data == {"title": text}
+
+
+# As in reports of such faults; those beside the clone, where there are some, are read in place.
+FILES = {
+    "typed": b"title: 007\ntext: NO\ntags: [yes, off, null, ~, 1e3, 0x1F, 1_000, on]\n",
+    "words": b"title: plain words\ntags: [redis, flaky]\n",
+    "tag": b"state: =\ntext: x\n",
+    "anchor": b"x: &x {b: *x}\n",
+    "twice": b"text: a\ntext: b\n",
+}
+SHARED = Path(__file__).parents[3] / "shared/cases/bugs"
+for case in ("B017", "B018", "B019", "B021", "B022"):
+    FILES |= {f"{case}-{path.stem}": path.read_bytes() for path in sorted((SHARED / case).glob("*.yaml"))}
+
+
+def scalars(value: object) -> Iterator[object]:
+    """Every key and value in what was read, containers taken apart."""
+    if isinstance(value, dict):
+        for key, below in value.items():
+            yield key
+            yield from scalars(below)
+    elif isinstance(value, list):
+        for below in value:
+            yield from scalars(below)
+    else:
+        yield value
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_from_a_report_is_read_as_it_stands_or_refused_with_its_line(name: str) -> None:
+    try:
+        data = parse(FILES[name], name=f"{name}.yaml").data
+    except CorruptRecord as error:
+        assert f"{name}.yaml: line" in error.message
+        return
+    raw = FILES[name].decode()
+    assert name != "twice" and name != "anchor"
+    assert all(type(each) in (str, int, bool, type(None)) for each in scalars(data))
+    assert all(str(each) in raw for each in scalars(data) if type(each) in (str, int))
 
 
 HAND_MADE: dict[str, tuple[str, str, str]] = {
