@@ -25,6 +25,9 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -44,9 +47,15 @@ def built(cache: Path, size: int, where: Path) -> None:
     shutil.copytree(kept, where, symlinks=True)
 
 
-def fill(where: Path, size: int) -> None:
-    from dataclasses import replace
+@cache
+def vocabulary() -> tuple[list[str], list[float]]:
+    """Words, and how often each or one before it is said."""
+    syllables = [consonant + vowel for consonant in "bcdfghklmnprstvz" for vowel in "aeiou"]
+    words = ["".join(syllables[n // 80**place % 80] for place in range(3)) for n in range(VOCABULARY)]
+    return words, list(accumulate(1 / (n + 10) for n in range(VOCABULARY)))
 
+
+def fill(where: Path, size: int) -> None:
     from gitmem.app import facts
     from gitmem.app.belief import believed_view
     from gitmem.app.catch_up import catch_up
@@ -65,9 +74,8 @@ def fill(where: Path, size: int) -> None:
     view = believed_view(workspace)
     (first,) = build(view, [draft("first")], [memory_id(os.urandom(8))], "active")
     chance = random.Random(size)
-    words = [f"{'bcdfghklmnprstvz'[n % 16]}{'aeiou'[n % 5]}{n:x}q" for n in range(VOCABULARY)]
-    weights = [1 / (n + 10) for n in range(VOCABULARY)]
-    drawn = chance.choices(words, weights, k=40 * size)
+    words, often = vocabulary()
+    drawn = chance.choices(words, cum_weights=often, k=40 * size)
     known = facts.Facts(now=workspace.env.now(), channel="terminal")
     with writer_lock(workspace.location):
         staging = Staging(workspace, view)
@@ -84,6 +92,14 @@ def fill(where: Path, size: int) -> None:
     print(f"built {size:,} memories in {time.perf_counter() - began:.0f} s", file=sys.stderr)
 
 
+def spoken(seed: str) -> Any:
+    """A draft that says something new in words that are in the memory."""
+    chance = random.Random(seed)
+    words, often = vocabulary()
+    text = chance.choices(words, cum_weights=often, k=40)
+    return replace(draft(seed), title=f"{seed} {' '.join(text[:7])}", body=" ".join(text[7:]))
+
+
 def loose(where: Path) -> dict[str, int]:
     """Bytes on disk of each loose object."""
     objects = where / ".git/objects"
@@ -96,13 +112,16 @@ def loose(where: Path) -> dict[str, int]:
 
 
 def in_process(where: Path, writes: int) -> dict[str, Any]:
+    from gitmem.app.remember import remember
+
     writer = Writer(where, libgit2=True)
-    writer.remember("warm")
     took, added = [], []
     before = loose(where)
+    remember(writer.workspace, [spoken("warm")])
     for number in range(writes):
+        made = spoken(f"w{number}")
         began = time.perf_counter()
-        writer.remember(f"w{number}")
+        remember(writer.workspace, [made])
         took.append(1000 * (time.perf_counter() - began))
         after = loose(where)
         added.append([size for oid, size in after.items() if oid not in before])
@@ -127,7 +146,7 @@ def from_shell(where: Path, rounds: int) -> dict[str, Any]:
         git(where, "add", "README.md")
 
     def remembering() -> list[str]:
-        made = draft(f"s{next(numbers)}{os.urandom(3).hex()}")
+        made = spoken(f"s{next(numbers)}{os.urandom(3).hex()}")
         return [str(GITMEM), "remember", "-k", "fact", made.title, "-b", made.body, "-e", "file:README.md:3"]
 
     rows: dict[str, tuple[Callable[[], Any], Callable[[], Sequence[str]]]] = {

@@ -33,6 +33,15 @@ def opened_index(workspace: Workspace) -> SearchIndex:
     return SearchIndex.open(index_folder(workspace))
 
 
+def kept_index(workspace: Workspace) -> SearchIndex:
+    """As `opened_index`, for one write after another: opened again only when it is not the same any more."""
+    folder = index_folder(workspace)
+    index = workspace.indexes.get(folder)
+    if index is None or not index.is_current():
+        index = workspace.indexes[folder] = SearchIndex.open(folder)
+    return index
+
+
 def catch_up(view: View, *, rebuild: bool = False) -> SearchIndex:
     """The index after it has seen everything in `view`. Raises IndexBusy when another process holds it."""
     try:

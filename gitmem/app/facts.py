@@ -215,11 +215,11 @@ class IndexLookup:
     """
 
     def __init__(self, view: View) -> None:
-        from gitmem.app.catch_up import catch_up, opened_index
+        from gitmem.app.catch_up import catch_up, kept_index
         from gitmem.recall.faults import IndexBusy
 
         self._view = view
-        self._index = opened_index(view.workspace)
+        self._index = kept_index(view.workspace)
         self._fresh, self._stale = self._delta(_DELTA_LIMIT)
         if len(self._fresh) > _DELTA_LIMIT:
             try:

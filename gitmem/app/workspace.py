@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import field
 from functools import cached_property, lru_cache
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gitmem.app.env import Env
 from gitmem.errors import Ambiguous, NotFound
@@ -22,6 +22,11 @@ from gitmem.store.objects import Identity, empty_tree
 from gitmem.store.port import Backend
 from gitmem.store.repository import Location, locate, open_backend
 from gitmem.store.snapshot import Snapshot, snapshot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from gitmem.recall.search_index import SearchIndex
 
 _KEPT: Final = 16 * 1024 * 1024  # bytes of objects that a process that stays keeps
 
@@ -40,6 +45,11 @@ class Workspace:
         from gitmem.store.identity import identity
 
         return identity(self.location, self.env.environ, self.env.channel)
+
+    @cached_property
+    def indexes(self) -> dict[Path, SearchIndex]:
+        """The search index that the writes of this process have open, by its folder."""
+        return {}
 
     def close(self) -> None:
         self.backend.close()

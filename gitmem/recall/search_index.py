@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
+from math import ceil
 from pathlib import Path
 from typing import Any, Final
 
@@ -19,7 +20,10 @@ from gitmem.recall.words import MAX_TERMS, Words, runs, words
 
 WRITER_MEMORY: Final = 30_000_000  # bytes; tantivy takes no less than 15 MB
 REFS: Final = ("main", "inbox")
-_SIMILAR_TERMS: Final = 40  # the rarest words of a text say what it is near to; more only cost time
+_SIMILAR_TERMS: Final = 24  # the rarest words of a text say what it is near to; more only cost time
+# The part of them that a similar memory holds. Texts that say the same share at least half of their words
+# (tests/policy/near_pairs.py); two that do not share one or two rare ones by chance, and reading those costs time.
+_SIMILAR_SHARE: Final = 0.2
 _REBUILD = "gitmem reindex builds it again"
 
 
@@ -39,6 +43,7 @@ class SearchIndex:
         self._index: Any = None
         self._searcher: Any = None
         self._tips: Mapping[str, str] = {}
+        self._seen: tuple[int, int, int] | None = None
         self._reopen()
 
     @classmethod
@@ -50,6 +55,10 @@ class SearchIndex:
     def tips(self) -> Mapping[str, str]:
         """The commit of each ref that this index shows; written with the data, so never ahead of it."""
         return self._tips
+
+    def is_current(self) -> bool:
+        """False when what lies on disk is, or may be, another index than this object shows."""
+        return self._index is not None and self._seen == _stamp(self._folder / "meta.json")
 
     # Writing
 
@@ -151,15 +160,16 @@ class SearchIndex:
             return Found(tuple(hits), len(order), searched)
 
     def similar(self, text: str, limit: int) -> list[Hit]:
-        """Memories in every state and on every ref that share the rarest words of `text`. For the gate."""
+        """Memories in every state and on every ref that share some of the rarest words of `text`. For the gate."""
         if self._index is None:
             return []
         with self._damage_is_typed():
             known = {t: n for t in dict.fromkeys(tokens(text)) if (n := self._frequency(t))}
             rarest = sorted(known, key=lambda t: known[t])[:_SIMILAR_TERMS]
-            scores, _, _ = self._candidates(
-                self._clauses.any_of([self._clauses.term("text", t) for t in rarest]), limit
+            shared = self._clauses.any_of(
+                [self._clauses.term("text", t) for t in rarest], least=max(1, ceil(_SIMILAR_SHARE * len(rarest)))
             )
+            scores, _, _ = self._candidates(shared, limit)
             return [_hit(u, score) for u, score in scores.items()]
 
     def with_key(self, key: str) -> list[tuple[str, str]]:
@@ -184,6 +194,7 @@ class SearchIndex:
         import tantivy
 
         self._index, self._searcher, self._tips = None, None, {}
+        self._seen = _stamp(self._folder / "meta.json")
         if self._damaged or not (self._folder / "meta.json").exists():
             self._damaged = False
             return
@@ -283,6 +294,15 @@ class SearchIndex:
             found = self._run(query, self._searcher.num_docs).hits
             pairs = [self._searcher.doc(address).get_first("uid").split("/", 1) for _, address in found]
         return sorted(((ref, identifier) for ref, identifier in pairs), key=lambda pair: (pair[1], pair[0]))
+
+
+def _stamp(path: Path) -> tuple[int, int, int] | None:
+    """What changes when the file is replaced, as every update of the index does."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_ino, found.st_mtime_ns, found.st_size
 
 
 def _hit(name: str, score: float, matched: tuple[str, ...] = ()) -> Hit:

@@ -187,8 +187,11 @@ def _changed(backend: Backend, path: str, old: Entry | None, new: Entry | None, 
     new_file = new if new and not new.is_tree else None
     if old_file or new_file:
         yield Changed(path, old_file, new_file)
-    before = {e.name: e for e in read_tree(backend, old.oid)} if old and old.is_tree else {}
-    after = {e.name: e for e in read_tree(backend, new.oid)} if new and new.is_tree else {}
+    had = read_tree(backend, old.oid) if old and old.is_tree else ()
+    has = read_tree(backend, new.oid) if new and new.is_tree else ()
+    differing = set(had) ^ set(has)
+    before = {e.name: e for e in had if e in differing}
+    after = {e.name: e for e in has if e in differing}
     for name in sorted(before.keys() | after.keys()):
         below = f"{path}/{name}" if path else name
         yield from _changed(backend, below, before.get(name), after.get(name), depth + 1)
