@@ -2,20 +2,21 @@
 
 Prefix filtering (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007): the words of a text are taken from the
 rarest on; a record that has none of the first k lacks k words, and then only some sizes of it can still be near, in
-the end none. Which, follows from the measure: see `gitmem.policy.near.near_sizes`.
+the end none. Which, follows from the measure: see `gitmem.policy.near.near_sizes`. And of those looked at, a near one
+has at least as many as `gitmem.policy.near.least_shared` leaves no room for among the others.
 """
 
 from __future__ import annotations
 
 from array import array
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from typing import Final
 
 from gitmem.app.facts import Claim, claim_of
 from gitmem.model.nouns import Memory
-from gitmem.policy.near import NEAR, hard_tokens, measure, near_sizes, words
+from gitmem.policy.near import NEAR, hard_tokens, least_shared, measure, near_sizes, words
 
 _COMMON: Final = 1000  # a word of more records than this is too common to name a near-duplicate
 
@@ -74,15 +75,17 @@ class ClaimSet:
         known = sorted(
             (len(self._with_word[code]), code) for word in spoken if (code := self._vocabulary.get(word)) is not None
         )
-        sizes = self._sizes
-        seen: set[int] = set()
-        # Words that no record has are the rarest of all, so these are missing first.
-        for missing, (count, code) in enumerate(known, len(spoken) - len(known)):
-            near = near_sizes(len(spoken), missing)
-            if count > _COMMON or not near:
+        hits: Counter[int] = Counter()
+        looked = len(spoken) - len(known)  # words that no record has are the rarest of all
+        for count, code in known:
+            if count > _COMMON or not near_sizes(len(spoken), looked):
                 break
-            first, last = near[0], near[-1]
-            seen.update([number for number in self._with_word[code] if first <= sizes[number] <= last])
+            hits.update(self._with_word[code])
+            looked += 1
+        wanted = near_sizes(len(spoken), 0)
+        least = _least_hits(len(spoken), looked)
+        sizes = self._sizes
+        seen = [n for n, count in hits.items() if sizes[n] in wanted and count >= least[sizes[n] - wanted.start]]
         mine = {code for _, code in known}
         hard = None
         for number in sorted(seen):
@@ -103,6 +106,15 @@ class ClaimSet:
 
     def key_holders(self, key: str) -> Iterable[str]:
         return tuple(self._with_key.get(key, ()))
+
+
+@lru_cache(maxsize=256)
+def _least_hits(count: int, looked: int) -> tuple[int, ...]:
+    """For each size of a text that can be near one of `count` words: how many of the `looked` rarest of these it has.
+
+    It shares `least_shared` words, of which no more than the others can be among those not looked at.
+    """
+    return tuple(max(looked - count + least_shared(count, size), 1) for size in near_sizes(count, 0))
 
 
 # A record is looked up in one set or two, and then added to one.

@@ -104,6 +104,15 @@ def near_sizes(count: int, missing: int) -> range:
     return range(max(ceil(least), 1), floor(most) + 1)
 
 
+def least_shared(count: int, other: int) -> int:
+    """How many words a text of `count` words shares with one of `other` words at the least when the two are near.
+
+    Of s / (s + swapped * (min - s) + added * (max - min)) >= NEAR, solved for s.
+    """
+    fewer, more = sorted((count, other))
+    return ceil(NEAR * (_SWAPPED * fewer + _ADDED * (more - fewer)) / (1 - NEAR + NEAR * _SWAPPED) - 1e-9)
+
+
 def words(text: str) -> frozenset[str]:
     """The words that `similarity` compares."""
     return _words(_plain(text))
