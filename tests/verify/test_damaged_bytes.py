@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timezone
 
 import pytest
@@ -22,9 +22,11 @@ KINDS = ("memories/", "events/", "tombstones/", "gitmem.yaml", ".gitattributes",
 
 
 @pytest.fixture
-def workspace(shop: Shop, env: Callable[..., Env]) -> Workspace:
+def workspace(shop: Shop, env: Callable[..., Env]) -> Iterator[Workspace]:
     shop.ok("wrong", shop.ids["tuesday"], "--because", "it is Thursday now")
-    return open_workspace(env(shop.repo), long_lived=True)
+    opened = open_workspace(env(shop.repo), long_lived=True)
+    yield opened
+    opened.close()
 
 
 def _damaged(data: bytes, chance: random.Random) -> bytes:
