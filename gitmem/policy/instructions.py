@@ -10,10 +10,12 @@ something whatever it was asked. The labelled list is tests/policy/instruction_l
 # ruff: noqa: E501
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Sequence
 from typing import Final
 
 from gitmem.model.claims import normalise_claim
-from gitmem.policy.patterns import compiled, readable
+from gitmem.policy.patterns import compiled, is_compiled, readable, search
 
 _TOLD: Final = r"(?:instructions?|prompts?|directives?|orders|guidelines|guardrails|training)"
 _BOUND: Final = r"(?:rules|polic(?:y|ies)|constraints|restrictions|safeguards|context)"
@@ -202,18 +204,32 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
 _ANY: Final = "|".join(f"(?:{pattern})" for _, pattern in _PATTERNS)  # one automaton reads a text once
 _SIGNED: Final = tuple((tuple(signs.split("|")), pattern) for signs, pattern in _PATTERNS)
 _FEW: Final = 12  # patterns that are compiled sooner one by one than all as one
+_NAME: Final = re.compile(r"[\w.:/+-]*", re.ASCII).fullmatch  # an id, a digest, a path: no space and no bracket
 
 
 def instruction(text: str) -> bool:
     """True when `text`, or one of its lines, addresses its reader. Spelling tricks that look the same do not help."""
-    readings = {normalise_claim(text), *map(normalise_claim, text.splitlines())}
-    # Every pattern has a space, "<" or "[" in it; ids and digests have none.
-    spoken = [readable(reading) for reading in readings if any(char in reading for char in " <[")]
-    return any(_addresses(reading) for reading in spoken)
+    return any(
+        compiled(pattern).search(readable(reading)) for reading in _readings(text) for pattern in _possible(reading)
+    )
 
 
-def _addresses(reading: str) -> bool:
+def may_instruct(texts: Iterable[str]) -> bool:
+    """False only when none of `texts` is an instruction: one look at all of them."""
+    spoken = "\n".join({reading for text in texts if not _NAME(text) for reading in _readings(text)})
+    if is_compiled(f"(?m){_ANY}"):
+        return search(_ANY, spoken)
+    return any(search(pattern, spoken) for pattern in _possible(spoken))
+
+
+def _readings(text: str) -> list[str]:
+    """The whole as one line, and each line. Only what has a space, "<" or "[" in it, as what is looked for has."""
+    lines = text.splitlines()
+    readings = {normalise_claim(text), *map(normalise_claim, lines)} if len(lines) > 1 else (normalise_claim(text),)
+    return [reading for reading in readings if " " in reading or "<" in reading or "[" in reading]
+
+
+def _possible(reading: str) -> Sequence[str]:
+    """The patterns that may match."""
     possible = [pattern for signs, pattern in _SIGNED if any(sign in reading for sign in signs)]
-    if len(possible) > _FEW:
-        possible = [_ANY]
-    return any(compiled(pattern).search(reading) for pattern in possible)
+    return possible if len(possible) <= _FEW else (_ANY,)

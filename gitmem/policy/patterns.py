@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from functools import cache
 from typing import Any, Final
 
 _MEMORY: Final = 32 << 20  # bytes that one pattern may use; beyond it RE2 is slower, not wrong
+_COMPILED: Final[dict[str, Any]] = {}
 
 
-@cache
 def compiled(pattern: str) -> Any:
     """`pattern` as an RE2 regular expression."""
+    found = _COMPILED.get(pattern)
+    if found is None:
+        found = _COMPILED[pattern] = _compile(pattern)
+    return found
+
+
+def _compile(pattern: str) -> Any:
     import re2
 
     options = re2.Options()
@@ -19,9 +25,19 @@ def compiled(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
+def is_compiled(pattern: str) -> bool:
+    """True once `pattern` was needed, so that it costs nothing to use it again."""
+    return pattern in _COMPILED
+
+
 def is_loaded() -> bool:
-    """True once a pattern was needed."""
-    return compiled.cache_info().currsize > 0
+    """True once any pattern was needed."""
+    return bool(_COMPILED)
+
+
+def search(pattern: str, text: str) -> bool:
+    """True when `pattern` is found in `text`, or in one of its lines by itself; "^" and "$" are ends of lines."""
+    return compiled(f"(?m){pattern}").search(readable(text)) is not None
 
 
 def readable(text: str) -> str:

@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
 from gitmem.model.pattern import pattern
-from gitmem.model.text import is_forbidden
-from gitmem.policy.patterns import compiled, is_loaded, readable
+from gitmem.model.text import is_clean, is_forbidden
+from gitmem.policy.patterns import compiled, is_loaded, readable, search
 from gitmem.policy.secret_checks import CHECKS
 from gitmem.policy.secret_rules import RULES, Rule
 
@@ -62,6 +62,18 @@ def find_secrets(text: str, exact: Sequence[str] = ()) -> list[Secret]:
         if hit_inside is not None:
             found.append(Secret(hit_inside.rule, carrier.start(), carrier.end()))
     return _without_overlap(found)
+
+
+def may_hold(text: str) -> bool:
+    """False only when no line of `text` holds a secret by any rule, read by itself or with other lines.
+
+    One look for many texts, joined by line feeds: no pattern needs more of its surroundings than the line.
+    """
+    if "\\" in text or not is_clean(text) or ("%" in text and _PERCENT.search(text)):
+        return True
+    if any(_decoded(carrier[0]) for carrier in _BASE64.finditer(text)):
+        return True
+    return any(search(rule.pattern, text) for rule in candidates(text))
 
 
 def _layers(text: str) -> Iterator[_Layer]:

@@ -8,12 +8,12 @@ from typing import Final
 
 from gitmem.model.judgement import Change, Facts, Reason
 from gitmem.model.nouns import Config
-from gitmem.model.text import forbidden
+from gitmem.model.text import forbidden, is_clean
 from gitmem.policy.codes import reason
-from gitmem.policy.instructions import instruction
+from gitmem.policy.instructions import instruction, may_instruct
 from gitmem.policy.origin import origin_of
-from gitmem.policy.secrets import Secret, find_secrets
-from gitmem.policy.texts import Text, new_texts
+from gitmem.policy.secrets import Secret, find_secrets, may_hold
+from gitmem.policy.texts import Text, new_texts, strings
 
 # One record says many things twice, and many records say "active" and "supports".
 _secrets_in: Final = lru_cache(maxsize=128)(find_secrets)
@@ -22,11 +22,29 @@ _is_instruction: Final = lru_cache(maxsize=128)(instruction)
 
 def fit_to_be_read(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     """Everything that the change would store is looked at, by each of the rules below."""
+    if not _suspicious(change, facts):
+        return
     texts = new_texts(change, facts)
     yield from _plain_characters(texts)
     yield from _no_secrets(texts, change, facts)
     if origin_of(change, facts) != "human":
         yield from _no_instructions(texts)
+
+
+def _suspicious(change: Change, facts: Facts) -> bool:
+    """False only when no rule below finds anything: one look at all texts together, for that is nearly always so."""
+    after = change.after
+    stored, named = strings(after)
+    values = dict.fromkeys((*stored, change.reason, *facts.names))
+    # What is looked for as the value of its label has to stand behind it: a body is labelled by the title.
+    together = "\n".join((*values, f"{after.title}: {after.body}"))
+    return (
+        bool(facts.exact_secrets)
+        or named
+        or not is_clean(together)
+        or may_hold(together)
+        or (origin_of(change, facts) != "human" and may_instruct(values))
+    )
 
 
 def _plain_characters(texts: Sequence[Text]) -> Iterator[Reason]:

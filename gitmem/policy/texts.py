@@ -39,6 +39,26 @@ def texts(thing: Any, where: str = "") -> Iterator[Text]:
         waiting.extend(reversed(children))
 
 
+def strings(thing: Any) -> tuple[list[str], bool]:
+    """The values of `texts(thing)` in another order, much faster; True when some of them are in a mapping."""
+    found: list[str] = []
+    named = False
+    waiting = [thing]
+    for value in waiting:  # grows on the way
+        if isinstance(value, str):
+            found.append(value)
+        elif isinstance(value, (tuple, list)):
+            waiting.extend(value)
+        elif value.__class__ is dict or isinstance(value, Mapping):
+            if value:
+                named = True
+                waiting.extend(value)
+                waiting.extend(value.values())
+        else:
+            waiting.extend([getattr(value, name) for name in _fields(value.__class__)])
+    return found, named
+
+
 @cache
 def _fields(cls: type) -> tuple[str, ...]:
     """The fields of a dataclass; none for any other class."""
