@@ -116,7 +116,7 @@ def test_what_cannot_be_edited_is_written_canonically(old: bytes, memory: Memory
     assert edited_bytes(BY_HAND.encode(), memory) != memory_bytes(memory)
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=50)
 @given(memories)
 def test_the_result_always_reads_as_the_new_record(new: Memory) -> None:
     assert memory_from_bytes(edited_bytes(BY_HAND.encode(), new)) == new

@@ -97,7 +97,7 @@ def test_the_bytes_of_the_format_stay_as_they_are(name: str) -> None:
     assert from_bytes(golden) == from_bytes(golden, trusted=True) == record
 
 
-@settings(deadline=None, max_examples=200)
+@settings(deadline=None, max_examples=60)
 @given(memories)
 def test_any_memory_comes_back_with_the_fields_that_nobody_knows(memory: Memory) -> None:
     raw = memory_bytes(memory)
