@@ -28,6 +28,7 @@ class ClaimSet:
         self._numbers: dict[tuple[str, str], int] = {}
         self._claims: dict[int, Claim] = {}
         self._words: dict[int, tuple[int, ...]] = {}
+        self._hard: dict[int, frozenset[str]] = {}
         self._sizes = array("I")
         self._vocabulary: dict[str, int] = {}
         self._with_word: list[array[int]] = []
@@ -64,6 +65,7 @@ class ClaimSet:
             return
         claim = self._claims.pop(number)
         del self._words[number]
+        self._hard.pop(number, None)
         if claim.key:
             self._with_key[claim.key].discard(identifier)
 
@@ -96,8 +98,15 @@ class ClaimSet:
             claim = self._claims[number]
             if hard is None:
                 hard = hard_tokens(f"{memory.title}\n{memory.body}")
-            if hard == hard_tokens(f"{claim.title}\n{claim.body}"):
+            if hard == self._hard_tokens(number):
                 yield claim
+
+    def _hard_tokens(self, number: int) -> frozenset[str]:
+        """Of one record, found once: where few words make all records, each is near to very many."""
+        if number not in self._hard:
+            claim = self._claims[number]
+            self._hard[number] = hard_tokens(f"{claim.title}\n{claim.body}")
+        return self._hard[number]
 
     def same(self, memory: Memory) -> Claim | None:
         """A record that says word for word what `memory` says, as the same kind."""

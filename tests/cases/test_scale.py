@@ -7,6 +7,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import pytest
+
+from gitmem.app import claim_set
+from gitmem.app.facts import claim_of
+from gitmem.model.nouns import Memory, Scope
 from tests.cases.world import QUOTE, environ, records, remember
 from tests.conftest import git
 from tests.installed import PROGRAM, agent, person
@@ -81,3 +86,26 @@ def test_the_start_reads_no_sessions_and_loads_no_library(repo: Path) -> None:
         }
         assert "gitmem.errors" in loaded
         assert line[0] == "doctor" or not loaded & set(HEAVY), (line, loaded & set(HEAVY))
+
+
+def test_records_made_of_few_words_are_each_looked_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where all texts share their words, every record is near to every other but for its numbers."""
+    looked = 0
+    really = claim_set.hard_tokens
+
+    def counted(text: str) -> frozenset[str]:
+        nonlocal looked
+        looked += 1
+        return really(text)
+
+    monkeypatch.setattr(claim_set, "hard_tokens", counted)
+    known = claim_set.ClaimSet()
+    for number in range(300):
+        title = f"pool cache index worker queue token schema hook after {1000 + number} steps"
+        memory = Memory(f"{number:012}", "fact", title, "active", Scope("shop"), "human")
+        assert list(known.candidates(memory)) == []
+        known.add(claim_of(memory, "main"))
+    again = Memory("z" * 12, "fact", "after 1007 steps: pool cache index worker queue token schema hook", "active",
+                   Scope("shop"), "human")  # fmt: skip
+    assert [claim.id for claim in known.candidates(again)] == [f"{7:012}"]
+    assert looked < 3 * 300
