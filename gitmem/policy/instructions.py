@@ -12,10 +12,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
+from itertools import count
 from typing import Final
 
 from gitmem.model.claims import normalise_claim
-from gitmem.policy.patterns import compiled, is_compiled, readable, search
+from gitmem.policy.patterns import compiled, readable, search
 
 _TOLD: Final = r"(?:instructions?|prompts?|directives?|orders|guidelines|guardrails|training)"
 _BOUND: Final = r"(?:rules|polic(?:y|ies)|constraints|restrictions|safeguards|context)"
@@ -204,6 +205,8 @@ _PATTERNS: Final[tuple[tuple[str, str], ...]] = (
 _ANY: Final = "|".join(f"(?:{pattern})" for _, pattern in _PATTERNS)  # one automaton reads a text once
 _SIGNED: Final = tuple((tuple(signs.split("|")), pattern) for signs, pattern in _PATTERNS)
 _FEW: Final = 12  # patterns that are compiled sooner one by one than all as one
+_MANY: Final = 100  # looks after which all as one are worth compiling
+_LOOKS: Final = count()
 _NAME: Final = re.compile(r"[\w.:/+-]*", re.ASCII).fullmatch  # an id, a digest, a path: no space and no bracket
 
 
@@ -217,7 +220,7 @@ def instruction(text: str) -> bool:
 def may_instruct(texts: Iterable[str]) -> bool:
     """False only when none of `texts` is an instruction: one look at all of them."""
     spoken = "\n".join({reading for text in texts if not _NAME(text) for reading in _readings(text)})
-    if is_compiled(f"(?m){_ANY}"):
+    if next(_LOOKS) > _MANY:
         return search(_ANY, spoken)
     return any(search(pattern, spoken) for pattern in _possible(spoken))
 

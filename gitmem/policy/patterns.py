@@ -25,11 +25,6 @@ def _compile(pattern: str) -> Any:
     return re2.compile(pattern, options)
 
 
-def is_compiled(pattern: str) -> bool:
-    """True once `pattern` was needed, so that it costs nothing to use it again."""
-    return pattern in _COMPILED
-
-
 def is_loaded() -> bool:
     """True once any pattern was needed."""
     return bool(_COMPILED)
