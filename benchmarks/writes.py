@@ -5,8 +5,8 @@
 Builds a throw-away repository with N memories and their events by the product's own records and one commit, lets the
 search index catch up, keeps a copy in FOLDER for the next run, and measures, at each N:
 
-- a write in this process through libgit2, gate and neighbours and event and all: median, mean, longest; how many
-  objects it adds and what they take on disk
+- a write in this process through libgit2, gate and neighbours and event and all; how many objects it adds and
+  what they take on disk
 - `gitmem remember` from the shell, as an agent, beside `git commit` of one file in the same repository and beside
   `python -c pass`, taking turns; the budget is 1.5 x commit + 11 x pass
 
@@ -115,14 +115,15 @@ def in_process(where: Path, writes: int) -> dict[str, Any]:
     from gitmem.app.remember import remember
 
     writer = Writer(where, libgit2=True)
-    took, added = [], []
-    before = loose(where)
     remember(writer.workspace, [spoken("warm")])
+    took, busy, added = [], [], []
+    before = loose(where)
     for number in range(writes):
         made = spoken(f"w{number}")
-        began = time.perf_counter()
+        began, worked = time.perf_counter(), time.process_time()
         remember(writer.workspace, [made])
         took.append(1000 * (time.perf_counter() - began))
+        busy.append(1000 * (time.process_time() - worked))
         after = loose(where)
         added.append([size for oid, size in after.items() if oid not in before])
         before = after
@@ -130,7 +131,9 @@ def in_process(where: Path, writes: int) -> dict[str, Any]:
     return {
         "write, median ms": statistics.median(took),
         "write, mean ms": statistics.mean(took),
+        "write, fastest ms": min(took),
         "write, longest ms": max(took),
+        "write, processor ms": statistics.median(busy),
         "objects": statistics.median(map(len, added)),
         "object bytes": statistics.median(map(sum, added)),
         "object bytes, most": max(map(sum, added)),
