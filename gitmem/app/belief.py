@@ -115,7 +115,7 @@ def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
         if where is not None:
             raise Refused(
                 f"the branch gitmem/main is checked out in {where}: writing to it would show there as deletions",
-                hint=f"git -C {shlex.quote(str(where))} switch - (or another branch), then run this again",
+                hint=f"git -C {shlex.quote(str(where))} switch --detach, then run this again",
             )
     view = raw_view(workspace, belief.commit)
     own = belief.inbox is not None and belief.inbox == view.inbox.commit

@@ -89,7 +89,7 @@ def _worktree(workspace: Workspace) -> Iterator[Finding]:
             "checkout",
             "fault",
             f"gitmem/main is checked out in {where}: gitmem does not write",
-            f"git -C {shlex.quote(str(where))} switch -",
+            f"git -C {shlex.quote(str(where))} switch --detach",
         )
     for ref, _ in workspace.backend.refs(f"{MAIN}/"):
         name = ref.removeprefix("refs/heads/")

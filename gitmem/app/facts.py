@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import TYPE_CHECKING, Final, Protocol
 
 from gitmem.app.workspace import View, read_memory
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from gitmem.app.batch import Batch
     from gitmem.recall.search_index import SearchIndex
 
+_SENTENCE: Final = re.compile(r"(?<=[.!?;])\s+|\n+")
+_ASIDES: Final = 40  # texts of one record that are compared with rejected claims by themselves
 _CANDIDATES: Final = 12  # records that the index offers for one comparison
 _NOTHING: Final[Mapping[str, Memory]] = {}
 _DELTA_LIMIT: Final = 24  # changed records that a write compares by itself before the index has to catch up
@@ -114,15 +118,37 @@ def _as_they_stand(memory: Memory) -> tuple[Resolution, ...]:
 
 def _neighbours(memory: Memory, lookup: Lookup, batch: Batch | None) -> Iterator[Neighbour]:
     text = f"{memory.title}\n{memory.body}"
+    sentences, others = _asides(memory)
+    asides = [replace(memory, title=aside, body="") for aside in others]
     seen = set()
-    for claim in (*(batch.candidates(memory) if batch else ()), *lookup.candidates(memory)):
+    for claim in chain(
+        batch.candidates(memory) if batch else (),
+        lookup.candidates(memory),
+        *(lookup.candidates(aside) for aside in asides),
+    ):
         if claim.id == memory.id or (claim.id, claim.where) in seen:
             continue
         seen.add((claim.id, claim.where))
         near = similarity(text, f"{claim.title}\n{claim.body}")
+        if claim.status == "wrong" and near < NEAR:
+            near = max((similarity(aside, claim.title) for aside in (*sentences, *others)), default=near)
         if near >= NEAR:
             where = claim.where if claim.where in ("main", "inbox", "tombstone") else "batch"
             yield Neighbour(claim.id, claim.kind, claim.title, claim.body, claim.status, where, near)  # type: ignore[arg-type]
+
+
+def _asides(memory: Memory) -> tuple[list[str], list[str]]:
+    """Where else a rejected claim could come back: the sentences of a body, and the other texts that say something.
+
+    What a decision ruled out, a problem and a tactic that failed may well say what was rejected.
+    """
+    if memory.kind in ("problem", "failed_tactic"):
+        return [], []
+    sentences = [part for part in _SENTENCE.split(memory.body) if part.count(" ") >= 2][:_ASIDES]
+    if memory.body:
+        sentences.append(memory.title)
+    others = [*memory.aliases, memory.cue or "", *(step.text for step in memory.steps), *memory.claims]
+    return sentences, [text for text in (*others, *memory.groundings) if text][:_ASIDES]
 
 
 def claim_of(memory: Memory, where: str) -> Claim:

@@ -14,7 +14,7 @@ from gitmem.model.nouns import Event, Memory
 from gitmem.model.records import event_from_bytes, memory_from_bytes, to_data, tombstone_from_bytes
 from gitmem.model.yaml_codec import emit
 from gitmem.store.objects import CommitInfo, parse_commit
-from gitmem.store.snapshot import changed_paths, tree_of
+from gitmem.store.snapshot import Snapshot, changed_paths, tree_of
 
 
 @dataclass(frozen=True)
@@ -76,7 +76,10 @@ def _of_commit(view: View, commit: str, ref: str, found: Found | None, diffs: bo
     events: list[Event] = []
     blobs: dict[str, tuple[str | None, str | None]] = {}
     rejected: dict[str, str] = {}
+    others = [Snapshot(backend, None, tree) for tree in parents[1:]]
     for changed in changed_paths(backend, parents[0] if parents else None, info.tree):
+        if any(other.entry(changed.path) == changed.new for other in others):
+            continue  # a merge brings it along; the commit that made it tells of it
         if (
             changed.path.startswith(EVENTS + "/")
             and changed.old is None
@@ -138,8 +141,6 @@ def blame(workspace: Workspace, prefix: str) -> list[Line]:
 
 
 def _at(view: View, tree: str, path: str) -> bytes | None:
-    from gitmem.store.snapshot import Snapshot
-
     return Snapshot(view.workspace.backend, None, tree).read(path)
 
 

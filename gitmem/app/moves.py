@@ -21,6 +21,7 @@ from gitmem.model.layout import INBOX, MAIN, TOMBSTONES
 from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory, Proposal
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.text import one_line
+from gitmem.model.times import holds_at, parse_instant
 from gitmem.model.vocabulary import WAITING
 from gitmem.policy.landing import lands
 from gitmem.policy.transitions import legal_moves
@@ -145,11 +146,14 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
 
 def _superseding(old: Memory, new: Change, reason: str, unresolved: tuple[Reason, ...]) -> list[Mutation]:
     """Both sides of a supersession: the new one is written, the old record names its replacement."""
-    return [Mutation(new, MAIN, unresolved=unresolved), _closed(old, new.after.id, reason)]
+    return [Mutation(new, MAIN, unresolved=unresolved), _closed(old, new.after, reason)]
 
 
-def _closed(old: Memory, by: str, reason: str) -> Mutation:
-    closed = replace(old, status="superseded", links=(*old.links, Link("superseded_by", by)))
+def _closed(old: Memory, by: Memory, reason: str) -> Mutation:
+    """The old side. It was true until the new one is, when that says since when."""
+    closed = replace(old, status="superseded", links=(*old.links, Link("superseded_by", by.id)))
+    if by.valid.start is not None and holds_at(old.valid.start, old.valid.until, parse_instant(by.valid.start)):
+        closed = replace(closed, valid=replace(old.valid, until=by.valid.start))
     return Mutation(Change("supersede", closed, before=old, reason=reason), MAIN)
 
 
@@ -182,18 +186,21 @@ def edit(
     return Found(edited.change.after, edited.ref)
 
 
-def accept(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[Memory]:
-    """Move candidates from the inbox to the branch, judged again at today's tip; all of them or none."""
+def accept(workspace: Workspace, prefixes: Sequence[str] | None, reason: str) -> list[Memory]:
+    """Move candidates from the inbox to the branch, judged again at today's tip; all of them or none.
+
+    `prefixes` None means everything that waits.
+    """
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         mutations: list[Mutation] = []
-        for candidate in _candidates(view, "accept", prefixes, reason):
+        for candidate in _candidates(view, "accept", _waiting(view) if prefixes is None else prefixes, reason):
             change = status_change(candidate, "accept", "active", reason or "accepted")
             proposed = _proposal(view, candidate)
             landing: dict[str, Any] = {"leaves_inbox": True, "proposed": proposed}
             old = [view.memory(identifier) for identifier in candidate.linked("supersedes")]
             mutations.append(Mutation(change, MAIN, **landing))
-            mutations += [_closed(memory, candidate.id, reason or "accepted") for memory in old if memory is not None]
+            mutations += [_closed(memory, candidate, reason or "accepted") for memory in old if memory is not None]
         return mutations
 
     outcome = write(workspace, plan, subject=_subject("accept"))
@@ -216,6 +223,14 @@ def reject(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[M
 
     outcome = write(workspace, plan, subject=_subject("reject"))
     return [item.mutation.change.after for item in outcome.judged if item.mutation.ref == INBOX]
+
+
+def _waiting(view: View) -> list[str]:
+    """The ids of everything that waits for a person. Raises NotFound when nothing does."""
+    found = [memory.id for memory in view.memories(INBOX) if memory.status in WAITING]
+    if not found:
+        raise NotFound("nothing waits in the inbox", hint="gitmem list --inbox")
+    return found
 
 
 def _candidates(view: View, verb: str, prefixes: Sequence[str], reason: str) -> list[Memory]:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timezone
 from typing import Final, Literal
 
 from gitmem.app import belief
 from gitmem.app.catch_up import catch_up, opened_index
-from gitmem.app.facts import resolutions
+from gitmem.app.facts import resolutions, sources
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.errors import NotFound, UsageError
+from gitmem.evidence.drift import drift
 from gitmem.model.judgement import Filter, Resolution
 from gitmem.model.layout import INBOX, MAIN, memory_path
 from gitmem.model.nouns import Memory
@@ -32,12 +33,17 @@ _QUOTED: Final = pattern(r'"([^"]+)"')
 
 @dataclass(frozen=True)
 class Shown:
-    """One memory with where it lies, when it was read, and what its evidence resolves to now."""
+    """One memory with where it lies, what its evidence resolves to now, and what became of cited lines at HEAD.
+
+    `at` is the moment that was asked for, None for the present.
+    """
 
     memory: Memory
     ref: str
     raw: bytes
     resolutions: tuple[Resolution, ...]
+    drifts: tuple[str, ...] = ()
+    at: datetime | None = None
 
 
 @dataclass(frozen=True)
@@ -49,17 +55,26 @@ class Listed:
     searched: int
     warnings: tuple[str, ...] = ()
     scores: tuple[float, ...] = ()
+    drifts: tuple[tuple[str, ...], ...] = ()
 
 
 def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
     """One memory in any state, today or as the branch had it at a revision, tag or date."""
-    view, _ = view_at(workspace, at)
+    view, moment = view_at(workspace, at)
     view.require_config()
     found = view.find(prefix)
     source = view.main if found.ref == MAIN else view.inbox
     raw = source.read(memory_path(found.memory.id)) or b""
     # A stored human reference was judged by the channel of its own event; here it is only shown.
-    return Shown(found.memory, found.ref, raw, resolutions(view, found.memory, "terminal"))
+    resolved = resolutions(view, found.memory, "terminal")
+    drifts = drifts_of(workspace, view, found.memory)
+    return Shown(found.memory, found.ref, raw, resolved, drifts, moment if at is not None else None)
+
+
+def drifts_of(workspace: Workspace, view: View, memory: Memory) -> tuple[str, ...]:
+    """For each reference "", "changed at HEAD" or "gone at HEAD"."""
+    where = sources(view, workspace.env.channel)
+    return tuple(drift(ref, where) for ref in memory.evidence)
 
 
 def view_at(workspace: Workspace, at: str | None) -> tuple[View, datetime]:
@@ -73,6 +88,8 @@ def view_at(workspace: Workspace, at: str | None) -> tuple[View, datetime]:
     if view.main.commit is None:
         view.require_config()
     commit, moment = _commit_at(workspace, view.main.commit or "", at)
+    if commit == root_commit_id(workspace.backend):
+        raise NotFound(f"gitmem/main did not exist yet at {at}", hint="gitmem log shows when it began")
     return belief.earlier_view(view, commit), moment
 
 
@@ -143,7 +160,8 @@ def recall(workspace: Workspace, words: Sequence[str], filters: Filters, *, phra
     wanted = visible(view.viewer, at=filters.valid_at or workspace.env.now())
     phrases = tuple(words) if phrase else tuple(_QUOTED.findall(" ".join(words)))
     found = index.search(_query(filters, tuple(words), "relevance", phrases), wanted)
-    return _listed(view, found, wanted, warnings)
+    listed = _listed(view, found, wanted, warnings)
+    return replace(listed, drifts=tuple(drifts_of(workspace, view, item.memory) for item in listed.items))
 
 
 def _filter(view: View, filters: Filters) -> Filter:
@@ -219,8 +237,13 @@ def key_value(
     index, _ = _index(now)
     view, moment = view_at(workspace, as_of)
     wanted = visible(view.viewer, at=valid_at or moment)
-    held = (view.memory(identifier) for ref, identifier in index.with_key(key) if ref == "main")
-    found = [memory for memory in held if memory is not None and memory.key == key and wanted.admits(memory)]
+    held = [view.memory(identifier) for ref, identifier in index.with_key(key) if ref == "main"]
+    holders = [memory for memory in held if memory is not None and memory.key == key]
+    found = [memory for memory in holders if wanted.admits(memory)]
+    if not found and valid_at is not None:
+        # What was superseded was true until its interval ended; without an end it says nothing about then.
+        past = withheld_view(view.viewer, ("superseded",), at=valid_at)
+        found = [memory for memory in holders if memory.valid.until is not None and past.admits(memory)]
     if not found:
         when = " then" if valid_at or as_of else ""
         raise NotFound(f"nothing holds the key {key!r}{when}", hint=f"gitmem list --key {key} --status {EVERY}")

@@ -174,7 +174,9 @@ def proposal_of(view: View, identifier: str, ref: str) -> Proposal | None:
     if raw is None:
         return None
     event = event_from_bytes(raw, path=names[0], trusted=ref == MAIN)
-    return event.proposed or Proposal(at=event.at, actor=event.actor, event=digest(raw), op=event.op)
+    return event.proposed or Proposal(
+        at=event.at, actor=event.actor, event=digest(raw), op=event.op, reason=event.reason or None
+    )
 
 
 def _subject(mutations: Sequence[Mutation]) -> str:

@@ -157,8 +157,6 @@ def only(faults: tuple[Fault, ...], reach: Literal["record", "tip"]) -> Iterator
 
 
 def require_range(base: str | None, head: str | None, everything: bool) -> None:
-    """Raise UsageError unless the call says what to verify."""
+    """Raise UsageError for a call that contradicts itself. One that says nothing means everything."""
     if everything and (base is not None or head is not None):
         raise UsageError("--all takes neither --base nor --head", hint="gitmem verify --all")
-    if not everything and base is None and head is None:
-        raise UsageError("say what to verify", hint="gitmem verify --all, or gitmem verify --base A --head B")

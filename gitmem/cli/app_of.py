@@ -25,4 +25,9 @@ def single(function: Callable[..., Any], example: str) -> Callable[[], typer.Typ
 
 def blank() -> typer.Typer:
     """An application without rich: what is shown is text that gitmem escaped itself."""
-    return typer.Typer(add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False)
+    return typer.Typer(
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"]},
+    )

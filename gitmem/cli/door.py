@@ -125,6 +125,11 @@ def error_data(error: GitmemError) -> dict[str, Any]:
     return data
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 fault`, `2 faults`."""
+    return f"{number:,} {thing}" + ("" if number == 1 else "s")
+
+
 def columns(rows: Iterable[tuple[str, ...]]) -> list[str]:
     """Rows of plain text with aligned columns; the last column is not padded."""
     table = [tuple(escape(cell) for cell in row) for row in rows]

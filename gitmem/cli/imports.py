@@ -119,8 +119,12 @@ def _say(door: Door, done: Imported, *, accept: bool, dry_run: bool) -> None:
             door.note(f"      → {door.style(reason.hint)}")
     if len(done.refused) > _SHOWN:
         door.note(f"  and {len(done.refused) - _SHOWN} more: gitmem import --json gives all")
+    for item in done.skipped[:_SHOWN]:
+        door.note(f"  {_place(door, item.source, item.lines)}  {door.style(item.why)}")
+    if len(done.skipped) > _SHOWN:
+        door.note(f"  and {len(done.skipped) - _SHOWN} more skipped: gitmem import --json gives all")
     if done.admitted and not dry_run:
-        door.note("next: gitmem list" if accept else "next: gitmem list --inbox, then gitmem accept ID…")
+        door.note("next: gitmem list" if accept else "next: gitmem list --inbox, then gitmem accept ID… or --all")
 
 
 def _place(door: Door, source: str, lines: str) -> str:

@@ -180,9 +180,18 @@ def _one_draft(text: str) -> Draft:
     return drafts[0]
 
 
-def accept(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") -> None:
+def accept(
+    ctx: typer.Context,
+    identifiers: Annotated[
+        list[str] | None, typer.Argument(help="Ids of candidates.", metavar="ID...", show_default=False)
+    ] = None,
+    everything: Annotated[bool, typer.Option("--all", help="Everything that waits: gitmem list --inbox.")] = False,
+    because: flags.Because = "",
+) -> None:
     """Let candidates of the inbox in. The gate judges them again at today's tip; all get in, or none."""
     door: Door = ctx.obj
+    if bool(identifiers) == everything:
+        raise UsageError("accept takes ids, or --all", hint="gitmem list --inbox shows what waits")
     for memory in moves.accept(open_workspace(door.env), identifiers, because):
         _shown(door, Found(memory, MAIN), "accepted")
 

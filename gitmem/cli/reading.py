@@ -12,11 +12,11 @@ from gitmem.app.outbox import refusals
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
-from gitmem.cli.shown import citation, memory_data, memory_line, page
+from gitmem.cli.shown import citation, cited, memory_data, memory_line, page
 from gitmem.errors import UsageError
 from gitmem.model.layout import MAIN
 from gitmem.model.text import one_line
-from gitmem.model.times import parse_instant
+from gitmem.model.times import format_instant, parse_instant
 from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", "-k", help="Only this kind; may be repeated.")]
@@ -81,17 +81,16 @@ def recall(
     )
     found = reading.recall(open_workspace(door.env), [" ".join(words)], filters, phrase=phrase)
     if door.as_json:
-        for item, score in zip(found.items, found.scores, strict=True):
-            door.data({**memory_data(item.memory, item.ref), "score": round(score, 4)})
-        door.data({"summary": {"shown": len(found.items), "total": found.total, "searched": found.searched}})
+        for item, score, drifts in zip(found.items, found.scores, found.drifts, strict=True):
+            door.data({**memory_data(item.memory, item.ref), "score": round(score, 4), "drifts": list(drifts)})
+        _summary(door, found)
     else:
-        for item in found.items:
+        for item, drifts in zip(found.items, found.drifts, strict=True):
             door.say(memory_line(door, item.memory))
             if item.memory.body:
                 door.say(f"    {door.style(one_line(item.memory.body, 160))}")
-            for ref in item.memory.evidence[:2]:
-                quote = f' "{one_line(ref.quote, 80)}"' if ref.quote else ""
-                door.say(f"    {door.style('↳ ' + citation(ref) + quote, 'dim')}")
+            for ref, drifted in list(zip(item.memory.evidence, drifts, strict=True))[:2]:
+                door.say(f"    {cited(door, ref, drifted)}")
         if not found.items:
             many = "1 memory" if found.searched == 1 else f"{found.searched:,} memories"
             door.say(f"nothing known about that: {many} searched, none answers these words")
@@ -99,6 +98,12 @@ def recall(
             door.note(f"{found.total - len(found.items)} more: --limit {min(found.total, 10_000)}")
     for warning in found.warnings:
         door.note(door.style(f"note: {warning}", "yellow"))
+
+
+def _summary(door: Door, found: reading.Listed) -> None:
+    """The last JSON line of an answer: how much there is, and what may be missing."""
+    counts = {"shown": len(found.items), "total": found.total, "searched": found.searched}
+    door.data({"summary": {**counts, "warnings": list(found.warnings)}})
 
 
 def listing(
@@ -144,7 +149,7 @@ def listing(
     if door.as_json:
         for item in found.items:
             door.data(memory_data(item.memory, item.ref))
-        door.data({"summary": {"shown": len(found.items), "total": found.total, "searched": found.searched}})
+        _summary(door, found)
         return
     for item in found.items:
         door.say(memory_line(door, item.memory))
@@ -185,15 +190,20 @@ def show(
     door: Door = ctx.obj
     found = reading.show(open_workspace(door.env), identifier, at=at)
     if door.as_json:
-        evidence = [{"state": r.state, "detail": r.detail, "citation": citation(r.ref)} for r in found.resolutions]
+        evidence = [
+            {"state": r.state, "detail": r.detail, "drift": drifted, "citation": citation(r.ref)}
+            for r, drifted in zip(found.resolutions, found.drifts, strict=True)
+        ]
         door.data({**memory_data(found.memory, found.ref), "resolutions": evidence})
         return
     if raw:
         for line in found.raw.decode().rstrip("\n").split("\n"):
             door.say(door.style(line))
         return
-    for line in page(door, found.memory, found.resolutions):
+    for line in page(door, found.memory, found.resolutions, found.drifts):
         door.say(line)
+    if found.at is not None:
+        door.note(f"as it was on record at {format_instant(found.at)}; the evidence is as it is now")
     short = found.memory.id[:8]
     if found.ref != MAIN:
         said = {

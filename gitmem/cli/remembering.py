@@ -187,7 +187,7 @@ def _in_editor(door: Door, file: str | Path | None, take: Callable[[list[Draft]]
 
 def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
     """What became of one draft."""
-    from gitmem.cli.shown import memory_data, memory_line, reason_data
+    from gitmem.cli.shown import cited, memory_data, memory_line, reason_data
     from gitmem.model.layout import INBOX, MAIN
     from gitmem.model.records import memory_bytes
 
@@ -217,6 +217,11 @@ def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
         "unchanged": "already remembered",
     }[item.result]
     door.say(f"{memory_line(door, memory)}")
+    for ref in memory.evidence:
+        door.say(f"    {cited(door, ref)}")
+    replaced = memory.linked("supersedes")
+    if replaced and item.result == "active":
+        what = f"supersedes {', '.join(identifier[:8] for identifier in replaced)}"
     door.note(f"{door.style(what, 'green' if item.result == 'active' else 'yellow')}: gitmem show {memory.id[:8]}")
     if item.result == "candidate" and door.env.channel == "terminal" and not item.reasons:
         door.note("  the policy sends everything to review: gitmem policy")

@@ -20,6 +20,7 @@ from gitmem.model.nouns import (
 )
 from gitmem.model.records import to_data
 from gitmem.model.text import one_line
+from gitmem.model.times import holds_at
 from gitmem.model.vocabulary import VISIBLE
 
 SHORT = 8  # characters of an id that lists show
@@ -44,6 +45,8 @@ def memory_line(door: Door, memory: Memory) -> str:
     tags = door.style(" [" + ", ".join(memory.tags) + "]", "dim") if memory.tags else ""
     kind = door.style(memory.kind.ljust(13), "dim")
     state = "" if memory.status == "active" else f"({status_text(door, memory.status)}) "
+    if memory.status in VISIBLE and not holds_at(memory.valid.start, memory.valid.until, door.env.now()):
+        state += f"({door.style('not true now', 'yellow')}) "
     return f"{door.style(memory.id[:SHORT], 'bold')}  {kind}  {state}{door.style(one_line(memory.title, 100))}{tags}"
 
 
@@ -66,10 +69,17 @@ def citation(ref: EvidenceRef) -> str:
     return text if ref.role == "supports" else f"{ref.role}={text}"
 
 
-def evidence_line(door: Door, resolution: Resolution) -> str:
+def cited(door: Door, ref: EvidenceRef, drifted: str = "") -> str:
+    """One reference on a line: where it points, its quote, and what became of it since."""
+    quote = f' "{one_line(ref.quote, 80)}"' if ref.quote else ""
+    return door.style("↳ " + citation(ref) + quote, "dim") + (door.style(f" {drifted}", "yellow") if drifted else "")
+
+
+def evidence_line(door: Door, resolution: Resolution, drifted: str = "") -> str:
     ref, style = resolution.ref, {"verified": "green", "unobservable": "yellow"}.get(resolution.state, "red")
     quote = f' "{one_line(ref.quote, 100)}"' if ref.quote else ""
-    detail = f" ({resolution.detail})" if resolution.detail else ""
+    details = [text for text in (resolution.detail, drifted) if text]
+    detail = f" ({'; '.join(details)})" if details else ""
     return f"{door.style(resolution.state, style)}  {door.style(citation(ref))}{door.style(quote + detail, 'dim')}"
 
 
@@ -82,7 +92,7 @@ def age(then: datetime, now: datetime) -> str:
     return "now"
 
 
-def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...]) -> list[str]:
+def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...], drifts: tuple[str, ...]) -> list[str]:
     """One memory in full."""
     lines = [
         f"{door.style(memory.id, 'bold')}  {memory.kind}  {status_text(door, memory.status)}",
@@ -108,7 +118,7 @@ def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...]) -> lis
     facts += [("grounding", text) for text in memory.groundings]
     facts += [(link.type, f"{link.to}" + (f" ({link.why})" if link.why else "")) for link in memory.links]
     lines += [f"  {name:<13} {door.style(value)}" for name, value in facts if value]
-    lines += ["  evidence", *(f"    {evidence_line(door, item)}" for item in resolutions)]
+    lines += ["  evidence", *(f"    {evidence_line(door, *pair)}" for pair in zip(resolutions, drifts, strict=True))]
     return lines
 
 

@@ -10,7 +10,7 @@ import typer
 from gitmem.app import verify as app_verify
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
-from gitmem.cli.door import Door
+from gitmem.cli.door import Door, counted
 from gitmem.errors import Refused
 
 
@@ -24,7 +24,7 @@ def verify(
     ctx: typer.Context,
     base: Annotated[str | None, typer.Option(help="What is verified already.")] = None,
     head: Annotated[str | None, typer.Option(help="What to verify (default: gitmem/main).")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="The whole branch, from its root.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="The whole branch; the same without --base.")] = False,
     form: Annotated[Format, typer.Option("--format", help="markdown is a comment for a pull request.")] = Format.text,
 ) -> None:
     """Check commits of the memory branch as every reader does.
@@ -50,12 +50,13 @@ def verify(
         for note in report.notes:
             what = door.style(f"{note.path}: {note.message}")
             door.say(f"{door.style('note', 'dim')}   {note.commit[:10]}  {note.code}  {what}")
-        said = "clean" if report.clean else f"{len(report.faults)} faults"
-        count = f"{report.commits} commits, {report.records} records"
+        said = "clean" if report.clean else counted(len(report.faults), "fault")
+        count = f"{counted(report.commits, 'commit')}, {counted(report.records, 'record')}"
         door.say(f"{door.style(said, 'green' if report.clean else 'red')}: {count}")
     if not report.clean:
         raise Refused(
-            f"verification found {len(report.faults)} faults", hint="git log -p gitmem/main shows the commits"
+            f"verification found {counted(len(report.faults), 'fault')}",
+            hint="git log -p gitmem/main shows the commits; a git revert of a bad one mends what is read",
         )
 
 

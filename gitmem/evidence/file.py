@@ -56,6 +56,13 @@ def resolve(ref: FileRef, sources: Sources) -> Resolution:
     return Resolution(ref, "verified", detail, shown(cited), quoted)
 
 
+def cited_bytes(ref: FileRef, sources: Sources) -> bytes | None:
+    """The bytes of the blob that `ref` cites; None when it has no such lines. Raises what reading raises."""
+    chosen = line_range(ref.lines) if ref.lines is not None else None
+    data = sources.read(ref.blob)[1]
+    return _lines(data, *chosen) if chosen else data
+
+
 def _lines(data: bytes, first: int, last: int) -> bytes | None:
     """Lines `first` to `last` with their ends as they are; None when there are not so many. Only LF ends a line."""
     lines = data.split(b"\n")

@@ -275,12 +275,13 @@ class Previous:
 
 @dataclass(frozen=True)
 class Proposal:
-    """What an accepted candidate came from: when, by whom, by which operation, and the SHA-256 of the event."""
+    """What an accepted candidate came from: when, by whom, by which operation, why, and the SHA-256 of the event."""
 
     at: str
     actor: Actor
     event: str
     op: Op = "create"
+    reason: str | None = None
     extra: Extra = field(default_factory=dict)
 
 

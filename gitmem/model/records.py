@@ -43,7 +43,7 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
 }  # fmt: skip
 _OPTIONAL: Final = frozenset(
     {"aliases", "alternatives", "cue", "steps", "claims", "groundings", "why", "lines", "quote", "patch", "blob",
-     "commit", "host", "session", "proposed"}
+     "commit", "host", "session", "proposed", "reason"}
 )  # fmt: skip
 _RENAMED: Final[Mapping[Any, Mapping[str, str]]] = {
     nouns.Valid: {"start": "from"},
@@ -221,8 +221,11 @@ def config_from_bytes(raw: bytes, *, path: str = "", trusted: bool = False) -> C
     return config
 
 
+_compact: Final = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+
+
 def event_bytes(event: Event) -> bytes:
-    return (json.dumps(to_data(event), ensure_ascii=True, separators=(",", ":")) + "\n").encode()
+    return (_compact(to_data(event)) + "\n").encode()
 
 
 def event_from_bytes(raw: bytes, *, path: str = "", trusted: bool = False) -> Event:

@@ -84,7 +84,7 @@ def resolves(change: Change, facts: Facts, config: Config | None) -> Iterator[Re
         elif resolution.state != "verified":
             message = f"{where}: the {ref.type} that is cited cannot be reached from this clone"
             if config is not None and config.unobservable == "hold":
-                hint = "somebody who can reach it may accept the candidate: gitmem review"
+                hint = "somebody who can reach it may accept the candidate: gitmem accept ID"
                 yield reason("evidence.unobservable", message, hint, where)
             else:
                 hint = "fetch what it cites, or cite something that this clone has"

@@ -54,6 +54,7 @@ _NUMBER_WORDS: Final = {
     for word in words.split()
 }  # fmt: skip
 _NUMBER: Final = pattern(r"(?:(?<=\s)-|^-)?[0-9]+(?:[.,][0-9]+)*")
+_UNIT: Final = re.compile(r"(?<=[0-9])(?=(?:[mun]?s|min|sec|[hdmk]|[kmgt]i?b|px|%)(?:[^a-z0-9]|$))")
 _WORD: Final = pattern(r"[^\W\d_]+(?:'[^\W\d_]+)?")
 # What a choice decides against: "tabs, not spaces", "uv instead of pip".
 _AGAINST: Final = pattern(
@@ -157,5 +158,5 @@ def _hard(text: str) -> frozenset[str]:
 
 
 def _plain_numbers(text: str) -> str:
-    """1,000 is 1000; 3.12 stays 3.12."""
-    return re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?:[^0-9]|$))", "", text)
+    """1,000 is 1000; 300s is 300 s; 3.12 stays 3.12."""
+    return _UNIT.sub(" ", re.sub(r"(?<=[0-9]),(?=[0-9]{3}(?:[^0-9]|$))", "", text))

@@ -13,6 +13,7 @@ from gitmem.policy.codes import reason, shown_id
 from gitmem.policy.near import NEAR
 from gitmem.policy.texts import claims
 
+_ENTERING: Final = frozenset({"create", "import", "accept"})
 _LIVE: Final = frozenset({*VISIBLE, "candidate", "disputed"})
 _BELIEVING: Final = frozenset({"accept", "restore", "lift"})
 _UNREJECTED: Final = frozenset({"lift", "reject"})
@@ -99,6 +100,8 @@ def not_known_already(change: Change, facts: Facts, config: Config | None) -> It
     excused |= {link.to for link in after.links if link.type == "differs_from" and (link.why or "").strip()}
     # Belief in one candidate is not stopped by another candidate that says the same.
     live = frozenset(VISIBLE) | {"disputed"} if change.op in _BELIEVING else _LIVE
+    if change.op in _ENTERING and not after.linked("supersedes"):
+        live |= {"superseded"}  # what was replaced comes back by replacing its replacement, not beside it
     for near in _first_of_each(facts.neighbours):
         if near.status in live and near.where != "tombstone" and near.similarity >= NEAR and near.id not in excused:
             message = f"{shown_id(near.id)} ({near.status}) says nearly the same"
@@ -111,6 +114,8 @@ def _instead(near: Neighbour, facts: Facts) -> str:
     both = f'or say why both: --distinct-from {name} --because "…"'
     if near.where == "batch":
         return f"leave one out; {both}"
+    if near.status == "superseded":
+        return f"gitmem log {name} names what replaced it; to go back, supersede that one; {both}"
     if near.status == "candidate":
         if facts.channel == "terminal":
             return f"let that one in: gitmem accept {name}; {both}"

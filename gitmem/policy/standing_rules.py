@@ -27,7 +27,7 @@ _FIXED: Final = ("id", "kind", "key", "format")
 def own_project(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     if config is not None and change.after.scope.project not in config.projects:
         message = "the record belongs to another project than this repository"
-        yield reason("scope.project", message, "gitmem status names the project of this repository", "scope.project")
+        yield reason("scope.project", message, "gitmem doctor names the project of this repository", "scope.project")
 
 
 def fitting_store(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
@@ -43,7 +43,7 @@ def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[R
     if facts.channel not in _PROPOSERS:
         return
     before, after = change.before, change.after
-    hint = "a person does this at a terminal: gitmem review"
+    hint = "a person does this at a terminal: gitmem accept ID, and the like"
     if change.op in _DECIDING:
         yield reason("channel.authority", f"{change.op} is not for the channel {facts.channel}", hint, "op")
     shared = after.scope.audience == "team" or facts.channel != "capture"
@@ -97,6 +97,8 @@ def _rederived(change: Change, facts: Facts) -> bool:
 def higher_origin_stays(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     """What a person said is not overwritten by what a program inferred, neither in place nor by a replacement."""
     before, after = change.before, change.after
+    if after.status == "candidate" or (facts.channel == "terminal" and change.op in ("accept", "supersede")):
+        return  # a proposal overwrites nothing, and a person who lets it in has decided
     mine = origin_of(change, facts)
     overwritten = [facts.linked[old] for old in after.linked("supersedes") if old in facts.linked]
     if change.op == "edit" and before is not None and not adds_only(before, after):

@@ -95,10 +95,73 @@ def test_of_two_proposals_to_replace_one_memory_the_second_is_refused(repo: Path
     assert status(gitmem, repo, offers[1]) == "candidate" and clean(gitmem, repo)
 
 
-def test_an_agent_does_not_replace_what_a_person_said(repo: Path, gitmem: Run) -> None:
+def test_an_agent_replaces_what_a_person_said_only_when_a_person_agrees(repo: Path, gitmem: Run) -> None:
     old = put(gitmem, repo, POOL)
-    bad = gitmem(repo, "supersede", old, NEW, "-e", "file:src/pool.py:1", "--json", *WHY, channel="agent")
-    assert codes(bad) == ["origin.lower"]
+    asked = gitmem(repo, "supersede", old, NEW, "-e", "file:src/pool.py:1", "--json", *WHY, channel="agent")
+    new = asked.lines[0]["id"]
+    assert status(gitmem, repo, old) == "active" and status(gitmem, repo, new) == "candidate"
+    assert codes(gitmem(repo, "accept", new, "--json", channel="agent")) == ["channel.authority"]
+    assert status(gitmem, repo, old) == "active"
+    assert gitmem(repo, "accept", new).code == 0
+    assert status(gitmem, repo, old) == "superseded" and status(gitmem, repo, new) == "active"
+    told = [event for event in events(gitmem, repo) if event["op"] == "accept"]
+    assert told[0]["proposed"]["reason"] == WHY[1]  # why it was proposed is on the branch
+    assert clean(gitmem, repo)
+
+
+def test_all_that_waits_is_accepted_at_once(repo: Path, gitmem: Run) -> None:
+    assert gitmem(repo, "accept", "--all").code == 4
+    both = [proposed(gitmem, repo, POOL), proposed(gitmem, repo, WEATHER)]
+    assert gitmem(repo, "accept", both[0], "--all").code == 2
+    assert gitmem(repo, "accept", "--all").code == 0
+    assert sorted(ids(gitmem(repo, "list", "--json"))) == sorted(both)
+
+
+@pytest.mark.parametrize(
+    "flags",
+    [
+        ("-k", "concept", "How we wait", "--claim", POOL),
+        ("-k", "plan", "What to do next", "--step", f"{POOL}."),
+        ("-k", "reminder", "Look at the sockets", "--cue", POOL),
+        ("-k", "fact", "Sockets are counted", "--alias", POOL),
+        ("-k", "fact", "Sockets are counted", "--body", f"Somebody asked for it in spring. {POOL}. Nobody knows why."),
+    ],
+)
+def test_a_rejected_claim_does_not_come_back_inside_another_record(
+    repo: Path, gitmem: Run, flags: tuple[str, ...]
+) -> None:
+    rejected = put(gitmem, repo, POOL)
+    assert gitmem(repo, "wrong", rejected, *WHY).code == 0
+    again = gitmem(repo, "remember", *flags, "-e", "file:src/pool.py:2", "--json")
+    assert (again.code, codes(again)) == (3, ["tombstoned"])
+    harmless = tuple(word.replace(POOL, WEATHER) for word in flags)
+    assert gitmem(repo, "remember", *harmless, "-e", "file:src/pool.py:2").code == 0
+
+
+def test_what_was_replaced_comes_back_by_replacing_its_replacement(repo: Path, gitmem: Run) -> None:
+    old = put(gitmem, repo, "Idle sockets are closed after 300 s")
+    done = gitmem(
+        repo, "supersede", old, "Idle sockets are closed after 90 s", "-e", "file:src/pool.py:1", "--json", *WHY
+    )
+    new = done.lines[0]["id"]
+    for title in ("Idle sockets are closed after 300 s", "Idle sockets are closed after 300s"):
+        beside = gitmem(repo, "remember", "-k", "fact", title, "-e", "file:src/pool.py:2", "--json")
+        assert (beside.code, codes(beside)) == (3, ["duplicate"])
+    back = gitmem(repo, "supersede", new, "Idle sockets are closed after 300 s", "-e", "file:src/pool.py:2", *WHY)
+    assert back.code == 0 and status(gitmem, repo, new) == "superseded"
+    assert clean(gitmem, repo)
+
+
+def test_a_replacement_that_says_since_when_ends_what_it_replaces(repo: Path, gitmem: Run) -> None:
+    old = put(gitmem, repo, "Python 3.11 builds the image", "--key", "python.version", "--valid-from", "2026-01-01")
+    since = ("--valid-from", "2026-02-01", "-e", "file:src/pool.py:1", "--json", *WHY)
+    new = gitmem(repo, "supersede", old, "Python 3.12 builds the image", *since).lines[0]["id"]
+    assert gitmem(repo, "show", old, "--json").lines[0]["valid"] == {"from": "2026-01-01", "until": "2026-02-01"}
+    for day, holder in (("2026-01-15", old), ("2026-02-01", new)):
+        assert ids(gitmem(repo, "key", "python.version", "--valid-at", day, "--json")) == [holder]
+    assert gitmem(repo, "key", "python.version", "--valid-at", "2025-12-31").code == 4
+    assert ids(gitmem(repo, "recall", "Python image", "--json")) == [new]
+    assert clean(gitmem, repo)
 
 
 def test_accept_moves_several_at_once_or_none_and_only_once(repo: Path, gitmem: Run) -> None:

@@ -142,7 +142,7 @@ def test_recall_says_how_much_was_searched_when_nothing_is_found(repo: Path, git
     nothing = gitmem(repo, "recall", "zebra")
     assert nothing.code == 0 and "2 memories searched" in nothing.out
     summary = gitmem(repo, "recall", "zebra", "--json").lines
-    assert summary == [{"summary": {"shown": 0, "total": 0, "searched": 2}}]
+    assert summary == [{"summary": {"shown": 0, "total": 0, "searched": 2, "warnings": []}}]
 
 
 TIMES = json.loads(
@@ -279,3 +279,26 @@ def _with_id(repo: Path, env: Run, random: bytes, title: str) -> str:
     (done,) = remember(workspace, [Draft("fact", title, evidence=("file:src/pool.py:2",))])
     workspace.close()
     return done.memory.id
+
+
+def test_cited_lines_that_no_longer_stand_in_the_code_are_marked(repo: Path, gitmem: Run) -> None:
+    pool = repo / "src/pool.py"
+    kept = gitmem(repo, "remember", "--json", "-k", "fact", WEATHER, "-e", "file:src/pool.py:4").lines[0]["id"]
+    changed = put(gitmem, repo, POOL)  # cites line 2, size = 20
+    assert "HEAD" not in gitmem(repo, "recall", POOL).out
+    pool.write_text("# a line above\n" + pool.read_text().replace("size = 20", "size = 50"))
+    git(repo, "commit", "-qam", "pool: larger")
+    assert "changed at HEAD" in gitmem(repo, "recall", POOL).out
+    assert gitmem(repo, "recall", POOL, "--json").lines[0]["drifts"] == ["changed at HEAD"]
+    assert "verified" in gitmem(repo, "show", changed).out and "changed at HEAD" in gitmem(repo, "show", changed).out
+    assert "HEAD" not in gitmem(repo, "show", kept).out  # the line moved, and it still stands there
+    git(repo, "rm", "-q", "src/pool.py")
+    git(repo, "commit", "-qm", "pool: gone")
+    assert gitmem(repo, "show", kept, "--json").lines[0]["resolutions"][0]["drift"] == "gone at HEAD"
+
+
+def test_the_branch_before_it_began_is_told_apart_from_no_memory(repo: Path, gitmem: Run) -> None:
+    identifier = put(gitmem, repo, POOL)
+    early = gitmem(repo, "show", identifier, "--at", "2026-01-02")
+    assert early.code == 4 and "did not exist yet" in early.err
+    assert gitmem(repo, "show", identifier, "--at", "2030-01-01").code == 0

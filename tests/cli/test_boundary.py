@@ -254,7 +254,7 @@ def test_a_mistyped_verb_is_answered_with_the_nearest(repo: Path, gitmem: Run, t
         (["list", "--repo"], "--repo needs a value"),
         (["schema", "x"], "there is no schema 'x'"),
         (["completion", "tcsh"], "no completion for 'tcsh'"),
-        (["verify"], "say what to verify"),
+        (["verify", "--all", "--base", "HEAD"], "--all takes neither"),
     ],
 )
 def test_wrong_words_are_named_and_the_right_ones_shown(repo: Path, gitmem: Run, words: list[str], said: str) -> None:

@@ -69,7 +69,12 @@ def test_every_answer_in_json_is_lines_of_json(repo: Path, gitmem: Run) -> None:
 
 def test_talk_is_on_standard_error_and_data_on_standard_output(repo: Path, gitmem: Run) -> None:
     done = gitmem(repo, "remember", "-k", "fact", POOL, "-e", "file:src/pool.py:2")
-    assert done.out.count("\n") == 1 and POOL in done.out and "remembered: gitmem show" in done.err
+    assert (
+        done.out.count("\n") == 2
+        and POOL in done.out
+        and "src/pool.py" in done.out
+        and "remembered: gitmem show" in done.err
+    )
     listed = gitmem(repo, "list")
     assert listed.err == "" and listed.out.count("\n") == 1
     bad = gitmem(repo, "show", "zzzz")

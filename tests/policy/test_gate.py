@@ -380,8 +380,13 @@ def test_a_duplicate_is_answered_by_edit_supersede_or_saying_why() -> None:
 @pytest.mark.parametrize("status", STATUSES)
 def test_which_neighbours_stand_in_the_way(status: str) -> None:
     twin = (neighbour(status=status),)
-    live = status in ("active", "maybe_stale", "stale", "candidate", "disputed")
+    live = status in ("active", "maybe_stale", "stale", "candidate", "disputed", "superseded")
     assert codes(create(), neighbours=twin) == (["duplicate"] if live else ["tombstoned"] if status == "wrong" else [])
+    # what was replaced may come back in the place of its replacement
+    back = create(links=(Link("supersedes", OTHER),))
+    replaced = {"neighbours": (replace(twin[0], id=THIRD),), "linked": {OTHER: memory(id=OTHER)}}
+    if status == "superseded":
+        assert codes(back, **replaced) == []
     accepted = codes(move("accept", "candidate", "active"), neighbours=twin)
     assert accepted == ([] if status == "candidate" else codes(create(), neighbours=twin))
 
@@ -462,16 +467,18 @@ def test_the_project_of_a_record_is_fixed() -> None:
     assert codes(create(scope=Scope("shop-000000")), config) == []
 
 
-def test_inference_replaces_nothing_that_a_person_said() -> None:
+def test_inference_replaces_nothing_that_a_person_said_unless_a_person_lets_it() -> None:
     old = {OTHER: memory(id=OTHER)}
-    change = create(status="candidate", links=(Link("supersedes", OTHER),))
-    assert codes(change, channel="agent", linked=old) == ["origin.lower"]
-    assert codes(change, linked=old) == []
+    links = (Link("supersedes", OTHER),)
+    assert codes(create(links=links), channel="ci", linked=old) == ["origin.lower"]
+    assert codes(create(links=links), linked=old) == []
+    assert codes(create(status="candidate", links=links), channel="agent", linked=old) == []  # it only proposes
     inferred = {OTHER: memory(id=OTHER, origin="inferred")}
-    assert codes(change, channel="agent", linked=inferred) == []
+    assert codes(create(links=links), channel="ci", linked=inferred) == []
     gone = move("supersede", "active", "superseded", links=(Link("superseded_by", OTHER),))
-    assert codes(gone, linked=inferred) == ["origin.lower"]
-    assert codes(gone, linked=old) == []
+    assert codes(gone, channel="ci", linked=inferred) == ["origin.lower"]
+    assert codes(gone, channel="ci", linked=old) == []
+    assert codes(gone, linked=inferred) == []  # a person accepted the replacement
 
 
 def test_a_field_of_a_newer_minor_version_survives() -> None:

@@ -65,7 +65,7 @@ def found(change: Change, names: tuple[str, ...]) -> list[Any]:
 def test_the_look_at_all_texts_misses_nothing(change: Change, name: str) -> None:
     quick = found(change, (name,))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text_rules, "_suspicious", lambda change, facts: True)
+        patch.setattr(text_rules, "_suspicious", lambda *_: True)
         assert found(change, (name,)) == quick
 
 
@@ -80,18 +80,20 @@ def test_what_is_planted_in_any_field_is_found_by_both(planted: str) -> None:
     for change in changes():
         quick = found(change, ())
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(text_rules, "_suspicious", lambda change, facts: True)
+            patch.setattr(text_rules, "_suspicious", lambda *_: True)
             assert found(change, ()) == quick
+
+
+def suspicious(change: Change) -> bool:
+    return text_rules._suspicious(change, facts(change, channel="agent"), *strings(change.after))
 
 
 def test_most_records_need_no_second_look() -> None:
     changes = [create(body=text) for text in PLAIN]
-    suspicious = [
-        change.after.body for change in changes if text_rules._suspicious(change, facts(change, channel="agent"))
-    ]
-    assert len(suspicious) * 10 < len(changes), suspicious
+    looked_at = [change.after.body for change in changes if suspicious(change)]
+    assert len(looked_at) * 10 < len(changes), looked_at
     planted = create(body=ADDRESSED[0])
-    assert text_rules._suspicious(planted, facts(planted, channel="agent"))
+    assert suspicious(planted)
 
 
 def test_a_line_feed_is_as_good_as_the_end_of_a_text() -> None:
