@@ -87,7 +87,8 @@ def main() -> None:
     except BrokenPipeError:
         code = _quiet_pipe()
     except OSError:
-        sys.exit(code)  # Python says why what was written is lost, and exits with 120
+        if not code:
+            sys.exit(0)  # nobody has said that what was written is lost: Python does, and exits with 120
     os._exit(code)
 
 
