@@ -150,6 +150,7 @@ def _start(location: Location, *arguments: str) -> program.Process:
         ("cat-file", *arguments),
         environ=location.environ,
         git_dir=location.git_dir,
+        cwd=location.work_tree if location.partial else None,  # where the path of a promisor remote begins
         user_config=location.partial,
     )
 

@@ -31,7 +31,9 @@ def remote_tip(location: Location, remote: str, ref: str) -> str | None:
     Raises RemoteError when it could not be asked: that says nothing about the ref.
     """
     _check(location, remote, ref)
-    done = location.git("ls-remote", "--refs", "--end-of-options", remote, ref, user_config=True, timeout=ASK_TIMEOUT)
+    done = location.git(
+        "ls-remote", "--refs", "--end-of-options", remote, ref, user_config=True, timeout=ASK_TIMEOUT, at_top=True
+    )
     if done.status:
         raise _failure(done, f"{remote} could not be asked for {ref}", remote)
     rows = (line.split("\t") for line in done.lines)
@@ -55,6 +57,7 @@ def fetch_ref(location: Location, remote: str, ref: str, into: str) -> None:
         *("--end-of-options", remote, f"+{ref}:{into}"),
         user_config=True,
         timeout=FETCH_TIMEOUT,
+        at_top=True,
     )
     if done.status:
         raise _failure(done, f"{ref} could not be fetched from {remote}", remote)

@@ -67,13 +67,22 @@ class Location:
         return str(self.work_tree or self.git_dir)
 
     def git(
-        self, *arguments: str, stdin: bytes = b"", user_config: bool = False, timeout: float | None = None
+        self,
+        *arguments: str,
+        stdin: bytes = b"",
+        user_config: bool = False,
+        timeout: float | None = None,
+        at_top: bool = False,
     ) -> program.Completed:
-        """Run git in this repository. Its owner was checked when it was located; git does not ask again."""
+        """Run git in this repository. Its owner was checked when it was located; git does not ask again.
+
+        `at_top`: from the top of the work tree, where a remote with a relative path is looked for.
+        """
         return program.run(
             arguments,
             environ=self.environ,
             git_dir=self.git_dir,
+            cwd=self.work_tree if at_top or self.partial else None,
             stdin=stdin,
             user_config=user_config or self.partial,  # a missing blob is fetched with the user's credentials
             timeout=timeout,

@@ -35,6 +35,19 @@ def test_absent_is_not_the_same_as_could_not_ask(clone: Location, repo: Path) ->
         assert "origin" in caught.value.message and caught.value.hint
 
 
+def test_a_remote_with_a_relative_path_is_found_as_git_finds_it(clone: Location, repo: Path) -> None:
+    work_tree = clone.work_tree
+    assert work_tree is not None
+    git(work_tree, "remote", "set-url", "origin", f"../{repo.name}")
+    (work_tree / "below").mkdir()
+    for start in (work_tree, work_tree / "below"):
+        there = locate(start, environ=os.environ)
+        assert remote_tip(there, "origin", REF) == git(repo, "rev-parse", REF).strip()
+        fetch_ref(there, "origin", REF, INTO)
+        assert git(work_tree, "rev-parse", INTO) == git(repo, "rev-parse", REF)
+        git(work_tree, "update-ref", "-d", INTO)
+
+
 def test_only_the_exact_ref_answers(clone: Location, repo: Path) -> None:
     git(repo, "update-ref", f"refs/x/{REF}", "HEAD")
     git(repo, "update-ref", "-d", REF)
