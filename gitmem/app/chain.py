@@ -5,11 +5,9 @@ The state file is only a shortcut: whatever a crash kept from being saved is fou
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from gitmem.app import state
 from gitmem.app.workspace import Workspace
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, replace
 from gitmem.model.ids import memory_id
 from gitmem.model.layout import EVENTS, event_of_path, event_path
 from gitmem.model.nouns import Event, Previous

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final, TypeGuard
 
@@ -18,6 +18,7 @@ from gitmem.app.workspace import View, Workspace
 from gitmem.app.writing import Judged, Mutation, refuses, write
 from gitmem.errors import Refused
 from gitmem.evidence.commit import expand_many
+from gitmem.model.frozen import replace
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Reason
 from gitmem.model.layout import INBOX, MAIN, TOMBSTONES

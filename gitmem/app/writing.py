@@ -7,7 +7,6 @@ between, everything is judged again on the new state. Nothing is written unless 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final, Literal
 
@@ -19,7 +18,7 @@ from gitmem.app.outbox import UNKEPT, record_refusals
 from gitmem.app.staging import Staging
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import RefMoved, Refused
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, replace
 from gitmem.model.ids import event_id
 from gitmem.model.judgement import Change, Decision, Facts, Reason
 from gitmem.model.layout import CONFIG, INBOX, MAIN

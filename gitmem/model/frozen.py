@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
@@ -40,26 +42,41 @@ def _initialiser(cls: Any) -> Callable[..., None]:
     defaults = {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
     factories = [(f.name, f.default_factory) for f in fields if f.default_factory is not dataclasses.MISSING]
     required = [name for name in names if name not in defaults and name not in dict(factories)]
+    number = len(names)
 
     def __init__(self: Any, /, *values: Any, **named: Any) -> None:
         state = self.__dict__
         state.update(defaults)
-        state.update(zip(names, values))  # noqa: B905 - the lengths differ; too many values are told below
-        state.update(named)
-        given = len(values)
-        if given > len(names):
-            raise TypeError(f"{cls.__name__} takes {len(names)} fields, not {given}")
-        if not named.keys() <= known:
-            raise TypeError(f"{cls.__name__} has no field {min(named.keys() - known)!r}")
-        if given and not named.keys().isdisjoint(names[:given]):
-            raise TypeError(f"{cls.__name__} was given a field twice")
-        for name, factory in factories:
-            if name not in state:
-                state[name] = factory()
-        if len(state) != len(names):
+        if values:
+            given = len(values)
+            if given > number:
+                raise TypeError(f"{cls.__name__} takes {number} fields, not {given}")
+            if named and not named.keys().isdisjoint(names[:given]):
+                raise TypeError(f"{cls.__name__} was given a field twice")
+            state.update(zip(names, values))  # noqa: B905 - the lengths differ
+        if named:
+            if not known.issuperset(named):
+                raise TypeError(f"{cls.__name__} has no field {min(named.keys() - known)!r}")
+            state.update(named)
+        if len(state) != number:
+            for name, factory in factories:
+                if name not in state:
+                    state[name] = factory()
+        if len(state) != number:
             raise TypeError(f"{cls.__name__} needs the field {next(n for n in required if n not in state)!r}")
 
     return __init__
+
+
+def replace(record: T, /, **changes: Any) -> T:
+    """As `dataclasses.replace`, for the classes of this module: a copy with other values in some fields."""
+    made = object.__new__(record.__class__)
+    state = vars(made)
+    state.update(vars(record))
+    state.update(changes)
+    if len(state) != len(vars(record)):
+        raise TypeError(f"{record.__class__.__name__} has no field {min(changes.keys() - vars(record).keys())!r}")
+    return made
 
 
 def _equal(self: Any, other: Any) -> Any:

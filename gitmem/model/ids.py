@@ -23,7 +23,7 @@ _DIGEST = pattern(r"[0-9a-f]{64}")
 
 
 def _base32(number: int, length: int) -> str:
-    return "".join(ALPHABET[(number >> (5 * i)) & 31] for i in reversed(range(length)))
+    return "".join([ALPHABET[(number >> shift) & 31] for shift in range(5 * length - 5, -1, -5)])
 
 
 def memory_id(random: bytes) -> MemoryId:

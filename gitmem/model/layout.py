@@ -6,6 +6,7 @@ Names on the branch are generated, never made from text that somebody wrote.
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from functools import lru_cache
 from typing import Final
 
 from gitmem.model.ids import EventId, MemoryId, event_milliseconds, is_digest, is_event_id, is_memory_id
@@ -47,8 +48,13 @@ def event_path(identifier: EventId | str, memory: MemoryId | str | None) -> str:
     a busy month from making every write as large as the month. Events about no memory use `branch`.
     """
     subject = memory or "branch"
-    month = datetime.fromtimestamp(event_milliseconds(identifier) / 1000, timezone.utc).strftime("%Y-%m")
-    return f"{EVENTS}/{month}/{subject[0]}/{subject[1]}/{identifier}.{subject}.json"
+    return f"{EVENTS}/{_month(identifier[:10])}/{subject[0]}/{subject[1]}/{identifier}.{subject}.json"
+
+
+@lru_cache(maxsize=256)
+def _month(time: str) -> str:
+    """The month of the first ten characters of an event id."""
+    return datetime.fromtimestamp(event_milliseconds(time) / 1000, timezone.utc).strftime("%Y-%m")
 
 
 def tombstone_path(digest: str) -> str:

@@ -6,6 +6,7 @@ A date alone means 00:00 UTC of that day; a time without zone means UTC.
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from functools import lru_cache
 
 from gitmem.model.pattern import pattern
 
@@ -16,6 +17,7 @@ _SHAPE = pattern(
 )
 
 
+@lru_cache(maxsize=1024)
 def parse_instant(text: str) -> datetime:
     """The instant that an ISO 8601 date or time names. Raises ValueError naming the text."""
     if not _SHAPE.fullmatch(text):
@@ -27,6 +29,7 @@ def parse_instant(text: str) -> datetime:
         raise ValueError(f"{text!r} is not a date: {error}") from None
 
 
+@lru_cache(maxsize=16)
 def format_instant(moment: datetime) -> str:
     """`2026-03-02T10:00:00Z`; microseconds only when there are some. Raises ValueError for a time without a zone."""
     if moment.tzinfo is None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Final
 
+from gitmem.model.frozen import replace
 from gitmem.model.judgement import Change, Facts, Resolution
 from gitmem.model.nouns import Memory, MemoryRef
 from gitmem.model.vocabulary import ORIGIN_RANK, Channel, Origin

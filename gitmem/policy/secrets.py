@@ -17,7 +17,11 @@ from gitmem.policy.patterns import compiled, is_loaded, readable, search
 from gitmem.policy.secret_checks import CHECKS
 from gitmem.policy.secret_rules import RULES, Rule
 
-_ANY_KEYWORD: Final = "|".join(sorted({re.escape(word) for rule in RULES for word in rule.keywords}))
+_RULES_OF: Final[dict[str, set[int]]] = {}  # the numbers of the rules that a keyword belongs to
+for _number, _rule in enumerate(RULES):
+    for _word in _rule.keywords:
+        _RULES_OF.setdefault(_word, set()).add(_number)
+_ANY_KEYWORD: Final = "|".join(sorted(map(re.escape, _RULES_OF)))
 _BASE64: Final = re.compile(r"[A-Za-z0-9+/_-]{16,}={0,2}")
 _PERCENT: Final = pattern(r"%([0-9A-Fa-f]{2})")
 # Terminal colours, also as JSON writes them; a line broken by a backslash; the escapes of JSON.
@@ -149,7 +153,8 @@ def candidates(text: str) -> list[Rule]:
     # One search in place of some 200, once there is an engine; a few texts are not worth loading it.
     if is_loaded() and compiled(_ANY_KEYWORD).search(readable(folded)) is None:
         return []
-    return [rule for rule in RULES if any(word in folded for word in rule.keywords)]
+    near = {number for word, numbers in _RULES_OF.items() if word in folded for number in numbers}
+    return [RULES[number] for number in sorted(near)]
 
 
 def _without_overlap(found: list[Secret]) -> list[Secret]:

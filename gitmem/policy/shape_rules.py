@@ -14,7 +14,6 @@ from gitmem.model.vocabulary import (
     AUDIENCES,
     BODY_LIMIT,
     CHANNELS,
-    FILE_LIMIT,
     FORMAT,
     ITEM_LIMIT,
     KEY_LIMIT,
@@ -27,10 +26,9 @@ from gitmem.model.vocabulary import (
     TITLE_LIMIT,
 )
 from gitmem.policy.codes import reason
-from gitmem.policy.texts import claims, strings
+from gitmem.policy.texts import claims
 
 _KEY: Final = re.compile(r"[a-z0-9]+(?:[._-][a-z0-9]+)*", re.ASCII)
-_LONGEST: Final = 4  # bytes of one character in UTF-8
 _GLOB_LIMIT: Final = 300  # characters of one path pattern
 # Whoever writes a record by hand mistypes a field; these only carry what another writer wrote.
 _CARRYING_OPS: Final = frozenset({"import", "merge"})
@@ -93,13 +91,6 @@ def limits(change: Change, facts: Facts, config: Config | None) -> Iterator[Reas
         if count > ITEM_LIMIT:
             hint = "split the memory into several that link to each other"
             yield reason("list.long", f"{where} has {count} entries; the limit is {ITEM_LIMIT}", hint, where)
-    values, _ = strings(after)
-    if sum(map(len, values)) * _LONGEST <= FILE_LIMIT:
-        return
-    size = sum(len(value.encode("utf-8", "surrogatepass")) for value in values)
-    if size > FILE_LIMIT:
-        message = f"the texts are {size} bytes together; a file may have {FILE_LIMIT}"
-        yield reason("record.long", message, "split the memory into several that link to each other")
 
 
 def _too_long(where: str, length: int, limit: int) -> Reason:

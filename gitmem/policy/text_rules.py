@@ -9,12 +9,14 @@ from typing import Final
 from gitmem.model.judgement import Change, Facts, Reason
 from gitmem.model.nouns import Config
 from gitmem.model.text import forbidden, is_clean
+from gitmem.model.vocabulary import FILE_LIMIT
 from gitmem.policy.codes import reason
 from gitmem.policy.instructions import instruction, may_instruct
 from gitmem.policy.origin import origin_of
 from gitmem.policy.secrets import Secret, find_secrets, may_hold
-from gitmem.policy.texts import Text, new_texts, strings
+from gitmem.policy.texts import Text, claims, new_texts, strings
 
+_LONGEST: Final = 4  # bytes of one character in UTF-8
 # One record says many things twice, and many records say "active" and "supports".
 _secrets_in: Final = lru_cache(maxsize=128)(find_secrets)
 _is_instruction: Final = lru_cache(maxsize=128)(instruction)
@@ -22,7 +24,9 @@ _is_instruction: Final = lru_cache(maxsize=128)(instruction)
 
 def fit_to_be_read(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     """Everything that the change would store is looked at, by each of the rules below."""
-    if not _suspicious(change, facts):
+    stored, named = strings(change.after)
+    yield from _not_too_many(change, stored)
+    if not _suspicious(change, facts, stored, named):
         return
     texts = new_texts(change, facts)
     yield from _plain_characters(texts)
@@ -31,10 +35,18 @@ def fit_to_be_read(change: Change, facts: Facts, config: Config | None) -> Itera
         yield from _no_instructions(texts)
 
 
-def _suspicious(change: Change, facts: Facts) -> bool:
+def _not_too_many(change: Change, stored: Sequence[str]) -> Iterator[Reason]:
+    if not claims(change) or sum(map(len, stored)) * _LONGEST <= FILE_LIMIT:
+        return
+    size = sum(len(value.encode("utf-8", "surrogatepass")) for value in stored)
+    if size > FILE_LIMIT:
+        message = f"the texts are {size} bytes together; a file may have {FILE_LIMIT}"
+        yield reason("record.long", message, "split the memory into several that link to each other")
+
+
+def _suspicious(change: Change, facts: Facts, stored: Sequence[str], named: bool) -> bool:
     """False only when no rule below finds anything: one look at all texts together, for that is nearly always so."""
     after = change.after
-    stored, named = strings(after)
     values = dict.fromkeys((*stored, change.reason, *facts.names))
     # What is looked for as the value of its label has to stand behind it: a body is labelled by the title.
     together = "\n".join((*values, f"{after.title}: {after.body}"))

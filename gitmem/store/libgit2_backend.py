@@ -11,8 +11,10 @@ Traps that this file is built around (libgit2 1.9):
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, islice
+from pathlib import Path
 from typing import Any
 
 import pygit2
@@ -62,6 +64,7 @@ class LibGit2Backend:
         self.location = location
         self.object_format = location.object_format
         self._git = git
+        self._objects = str(location.objects)
         self._repository = _open(location)
 
     def ref(self, name: str) -> str | None:
@@ -76,9 +79,8 @@ class LibGit2Backend:
     def read(self, oid: str) -> tuple[str, bytes]:
         if not is_object_id(oid, self.object_format):
             return self._git.read(oid)  # which says what is wrong with it
-        path = loose_path(self.location.objects, oid)
         try:
-            return read_loose(path)
+            return read_loose(self._loose(oid))
         except FileNotFoundError:
             kind, data = self._from_packs(oid, "read")
             return _kind(kind), data
@@ -94,7 +96,7 @@ class LibGit2Backend:
         if not is_object_id(oid, self.object_format):
             return self._git.size(oid)
         try:
-            return loose_size(loose_path(self.location.objects, oid))
+            return loose_size(self._loose(oid))
         except FileNotFoundError:
             return int(self._from_packs(oid, "read_header")[1])
 
@@ -121,6 +123,11 @@ class LibGit2Backend:
     def close(self) -> None:
         self._git.close()
         self._repository.free()
+
+    def _loose(self, oid: str) -> Path:
+        """Where the object lies by itself. Raises FileNotFoundError: most lie in packs, which one look tells."""
+        os.stat(f"{self._objects}/{oid[:2]}/{oid[2:]}")  # noqa: PTH116 - a Path costs more than the look
+        return loose_path(self.location.objects, oid)
 
     def _from_packs(self, oid: str, method: str) -> Any:
         for fresh in (False, True):
