@@ -70,7 +70,7 @@ class ClaimSet:
             self._with_key[claim.key].discard(identifier)
 
     def candidates(self, memory: Memory) -> Iterator[Claim]:
-        """The records whose words are near; the last word is the gate's."""
+        """The other records whose words are near; the last word is the gate's."""
         if not self._claims:
             return
         spoken = _words_of(f"{memory.title}\n{memory.body}")
@@ -96,6 +96,8 @@ class ClaimSet:
             if measure(shared, len(spoken) - shared, len(theirs) - shared) < NEAR:
                 continue
             claim = self._claims[number]
+            if claim.id == memory.id:
+                continue
             if hard is None:
                 hard = hard_tokens(f"{memory.title}\n{memory.body}")
             if hard == self._hard_tokens(number):
