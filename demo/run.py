@@ -156,7 +156,7 @@ def story(demo: Demo) -> None:
     commit(demo.shop, demo.environ, "2026-03-02T11:00:00Z", "pool: 50 connections", {"src/shop/pool.py": pool})
     demo.person(
         "supersede", size, "The connection pool holds 50 connections", "-e", "file:src/shop/pool.py:2",
-        "-t", "database", "--because", "raised before the spring sale", says="remembered",
+        "-t", "database", "--because", "raised before the spring sale", says="supersedes",
     )  # fmt: skip
 
     caption("A mistake is marked wrong, and cannot be learned again, whoever tries.")
