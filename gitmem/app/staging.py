@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from gitmem.app import belief
+from gitmem.app.beside import Beside, worthwhile
 from gitmem.app.chain import Chain, open_chain, save_chains
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import Refused
@@ -14,7 +16,7 @@ from gitmem.model.claims import claim_digest
 from gitmem.model.ids import event_id
 from gitmem.model.judgement import Change
 from gitmem.model.layout import INBOX, MAIN, memory_path, tombstone_path
-from gitmem.model.nouns import Actor, Config, Event, GateRecord, Tombstone, TombstoneEntry
+from gitmem.model.nouns import Actor, Config, Event, GateRecord, Memory, Proposal, Tombstone, TombstoneEntry
 from gitmem.model.records import digest, edited_bytes, memory_bytes, memory_from_bytes, tombstone_bytes
 from gitmem.model.text import one_line
 from gitmem.model.times import format_instant
@@ -25,15 +27,53 @@ from gitmem.store.snapshot import Snapshot
 from gitmem.store.transaction import Transaction
 
 if TYPE_CHECKING:
-    from gitmem.app.writing import Judged
+    from gitmem.app.writing import Judged, Mutation
+
+
+_MANY: Final = 1000  # records of one write above which the rest are made beside
+_BATCH: Final = 250
+
+
+class _Told(NamedTuple):
+    """What the files of one record are made of. `number` keeps the ids of one batch in order."""
+
+    change: Change
+    verdict: str
+    evidence: tuple[str, ...]
+    stores_record: bool
+    proposed: Proposal | None
+    number: int
 
 
 class _Open:
+    """One ref that is being written to. With `beside`, the chain is ahead there by what is on its way."""
+
     def __init__(self, base: Snapshot, transaction: Transaction, chain: Chain) -> None:
         self.base = base
         self.transaction = transaction
         self.chain = chain
         self.events = 0
+        self.waiting: list[_Told] = []
+        self.beside: Beside | None = None
+
+    def take(self, made: tuple[Chain, list[tuple[str, bytes]]] | None) -> None:
+        if made is not None:
+            self.chain, files = made
+            for path, raw in files:
+                self.transaction.put(path, raw)
+
+    def settle(self) -> None:
+        """Nothing is on its way after this."""
+        if self.beside is not None:
+            self.take(self.beside.give(self.waiting))
+            self.take(self.beside.take())
+            self.waiting = []
+            self.close()
+
+    def close(self) -> None:
+        if self.beside is not None:
+            self.beside.close()
+            self.beside = None
 
 
 class Staging:
@@ -50,13 +90,25 @@ class Staging:
         mutation = item.mutation
         refs = [ref for ref in (MAIN, INBOX) if ref == mutation.ref or (ref == INBOX and mutation.leaves_inbox)]
         for ref in refs:
-            self._stage(self._opened(ref), item, ref)
+            opened = self._opened(ref)
+            told = _told(item, opened.events)
+            opened.events += 1
+            if not self._stage_beside(opened, told, mutation):
+                opened.settle()
+                self._stage(opened, told, mutation, ref)
         if mutation.change.reason:
             self._reasons.add(mutation.change.reason)
+
+    def close(self) -> None:
+        """End what is still being made: it is not wanted any more."""
+        for opened in self._open.values():
+            opened.close()
 
     def publish(self, subject: str) -> dict[str, str]:
         """The new commit of each ref that moved. Raises RefMoved when somebody else moved one; then nothing is."""
         workspace = self._workspace
+        for opened in self._open.values():
+            opened.settle()
         message = subject + ("\n\n" + "\n".join(sorted(self._reasons)) if self._reasons else "") + "\n"
         author, committer = workspace.people
         moves, commits = [], {}
@@ -76,11 +128,25 @@ class Staging:
             self._open[ref] = _Open(base, Transaction(backend, base), open_chain(self._workspace, ref, base))
         return self._open[ref]
 
-    def _stage(self, opened: _Open, item: Judged, ref: str) -> None:
-        mutation, change = item.mutation, item.mutation.change
+    def _stage_beside(self, opened: _Open, told: _Told, mutation: Mutation) -> bool:
+        """True when a new record, one of many, is left to the other process."""
+        new = told.change.before is None and not mutation.entomb and not mutation.leaves_inbox
+        if not new or not told.stores_record or opened.events <= _MANY:
+            return False
+        if opened.beside is None:
+            if not worthwhile():
+                return False
+            opened.beside = Beside(_Scribe(self._workspace, self._now, opened.chain))
+        opened.waiting.append(told)
+        if len(opened.waiting) == _BATCH:
+            opened.take(opened.beside.give(opened.waiting))
+            opened.waiting = []
+        return True
+
+    def _stage(self, opened: _Open, told: _Told, mutation: Mutation, ref: str) -> None:
+        change = told.change
         canonical = memory_bytes(change.after)
-        event = make_event(self._workspace, item, canonical, self._now, opened.events)
-        opened.events += 1
+        event = make_event(self._workspace, told, canonical, self._now)
         opened.chain, event, path, raw = opened.chain.append(event)
         opened.transaction.put(path, raw)
         where = memory_path(change.after.id)
@@ -94,11 +160,47 @@ class Staging:
             opened.transaction.put(where, _record_bytes(opened.base, where, change, canonical))
 
 
+class _Scribe:
+    """Makes the files of new records and of their events, batch after batch."""
+
+    def __init__(self, workspace: Workspace, now: datetime, chain: Chain) -> None:
+        self._workspace = workspace
+        self._now = now
+        self._chain = chain
+
+    def __call__(self, batch: Sequence[_Told]) -> tuple[Chain, list[tuple[str, bytes]]]:
+        files = []
+        for told in batch:
+            memory = told.change.after
+            where = memory_path(memory.id)
+            canonical = _reread(memory_bytes(memory), where, memory)
+            event = make_event(self._workspace, told, canonical, self._now)
+            self._chain, _, path, raw = self._chain.append(event)
+            files += [(path, raw), (where, canonical)]
+        return self._chain, files
+
+
+def _told(item: Judged, number: int) -> _Told:
+    mutation = item.mutation
+    return _Told(
+        mutation.change,
+        "hold" if item.decision.verdict == "hold" else "admit",
+        tuple([resolution.state for resolution in item.facts.resolutions]),
+        mutation.stores_record,
+        mutation.proposed,
+        number,
+    )
+
+
 def _record_bytes(base: Snapshot, path: str, change: Change, canonical: bytes) -> bytes:
     old = base.read(path) if change.before is not None else None
     raw = edited_bytes(old, change.after) if old is not None else canonical
-    if memory_from_bytes(raw, path=path, trusted=True) != change.after:
-        # The writer re-reads what it wrote before anything is committed (docs/format.md, "Writing").
+    return _reread(raw, path, change.after)
+
+
+def _reread(raw: bytes, path: str, memory: Memory) -> bytes:
+    """The bytes, once they read back as the record (docs/format.md, "Writing")."""
+    if memory_from_bytes(raw, path=path, trusted=True) != memory:
         raise Refused(f"{path} would not read back as it was written; nothing was written")
     return raw
 
@@ -120,27 +222,26 @@ def _entombed(view: View, config: Config, change: Change, op: Literal["reject", 
     )
 
 
-def make_event(workspace: Workspace, item: Judged, canonical: bytes, now: datetime, number: int) -> Event:
-    """The event of one judged mutation; `canonical` are the bytes of the record after it. `number` keeps the ids
-    of one batch in order."""
-    env, change = workspace.env, item.mutation.change
+def make_event(workspace: Workspace, told: _Told, canonical: bytes, now: datetime) -> Event:
+    """The event of one judged mutation; `canonical` are the bytes of the record after it."""
+    env, change = workspace.env, told.change
     before, after = change.before, change.after
     return Event(
-        id=event_id(int(now.timestamp() * 1000), number.to_bytes(3, "big") + env.random(7)),
+        id=event_id(int(now.timestamp() * 1000), told.number.to_bytes(3, "big") + env.random(7)),
         at=format_instant(now),
         op=change.op,
         memory=after.id,
         status_from=before.status if before else None,
         status_to=after.status,
         before=digest(memory_bytes(before)) if before else None,
-        after=digest(canonical) if item.mutation.stores_record else None,
+        after=digest(canonical) if told.stores_record else None,
         reason=change.reason,
         actor=Actor(channel=env.channel, host=env.host),
         gate=GateRecord(
             version=RULES_VERSION,
-            verdict="hold" if item.decision.verdict == "hold" else "admit",
-            evidence=tuple(resolution.state for resolution in item.facts.resolutions),
+            verdict=told.verdict,  # type: ignore[arg-type]
+            evidence=told.evidence,
         ),
         writer="",
-        proposed=item.mutation.proposed,
+        proposed=told.proposed,
     )

@@ -104,6 +104,8 @@ def write(
                 break
             except RefMoved:
                 continue
+            finally:
+                staging.close()
         else:
             raise RefMoved(
                 f"the branch moved {ATTEMPTS} times while this was being written; nothing was written",
