@@ -12,6 +12,7 @@ from array import array
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
+from itertools import chain
 from typing import Final
 
 from gitmem.app.facts import Claim, claim_of
@@ -77,17 +78,21 @@ class ClaimSet:
         known = sorted(
             (len(self._with_word[code]), code) for word in spoken if (code := self._vocabulary.get(word)) is not None
         )
-        hits: Counter[int] = Counter()
+        holders: list[array[int]] = []
         looked = len(spoken) - len(known)  # words that no record has are the rarest of all
         for count, code in known:
-            if count > _COMMON or not near_sizes(len(spoken), looked):
+            if count > _COMMON or not _sizes_near(len(spoken), looked):
                 break
-            hits.update(self._with_word[code])
+            holders.append(self._with_word[code])
             looked += 1
-        wanted = near_sizes(len(spoken), 0)
+        wanted = _sizes_near(len(spoken), 0)
         least = _least_hits(len(spoken), looked)
-        sizes = self._sizes
-        seen = [n for n, count in hits.items() if sizes[n] in wanted and count >= least[sizes[n] - wanted.start]]
+        enough, start, sizes = min(least, default=1), wanted.start, self._sizes
+        seen = [
+            n
+            for n, count in Counter(chain.from_iterable(holders)).items()
+            if count >= enough and sizes[n] in wanted and count >= least[sizes[n] - start]
+        ]
         mine = {code for _, code in known}
         hard = None
         for number in sorted(seen):
@@ -128,6 +133,7 @@ def _least_hits(count: int, looked: int) -> tuple[int, ...]:
     return tuple(max(looked - count + least_shared(count, size), 1) for size in near_sizes(count, 0))
 
 
+_sizes_near: Final = lru_cache(maxsize=4096)(near_sizes)
 # A record is looked up in one set or two, and then added to one.
 _words_of: Final = lru_cache(maxsize=4)(words)
 

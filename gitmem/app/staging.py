@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
-from typing import TYPE_CHECKING, Final, Literal, NamedTuple
+from typing import TYPE_CHECKING, Final, Literal
 
 from gitmem.app import belief
 from gitmem.app.beside import Beside, worthwhile
@@ -13,6 +13,7 @@ from gitmem.app.chain import Chain, open_chain, save_chains
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import Refused
 from gitmem.model.claims import claim_digest
+from gitmem.model.frozen import dataclass
 from gitmem.model.ids import event_id
 from gitmem.model.judgement import Change
 from gitmem.model.layout import INBOX, MAIN, memory_path, tombstone_path
@@ -34,7 +35,8 @@ _MANY: Final = 1000  # records of one write above which the rest are made beside
 _BATCH: Final = 250
 
 
-class _Told(NamedTuple):
+@dataclass(frozen=True)
+class _Told:
     """What the files of one record are made of. `number` keeps the ids of one batch in order."""
 
     change: Change
