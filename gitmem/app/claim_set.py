@@ -135,7 +135,23 @@ def _least_hits(count: int, looked: int) -> tuple[int, ...]:
 
 _sizes_near: Final = lru_cache(maxsize=4096)(near_sizes)
 # A record is looked up in one set or two, and then added to one.
-_words_of: Final = lru_cache(maxsize=4)(words)
+_LATEST: Final[dict[str, frozenset[str]]] = {}
+_KEPT: Final = 4
+
+
+def _words_of(text: str) -> frozenset[str]:
+    found = _LATEST.get(text)
+    if found is None:
+        found = words(text)
+        words_are(text, found)
+    return found
+
+
+def words_are(text: str, found: frozenset[str]) -> None:
+    """Have the words of a text ready that is looked up next: `policy.near.words` found them elsewhere."""
+    if len(_LATEST) == _KEPT:
+        _LATEST.clear()
+    _LATEST[text] = found
 
 
 def says_the_same(claim: Claim, memory: Memory) -> bool:

@@ -6,14 +6,15 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import Any, Final, TypeGuard
+from typing import Any, Final, NamedTuple, TypeGuard
 
 from gitmem.app.belief import believed_view
-from gitmem.app.claim_set import ClaimSet, says_the_same
+from gitmem.app.beside import Beside, worthwhile
+from gitmem.app.claim_set import ClaimSet, says_the_same, words_are
 from gitmem.app.facts import Claim, Lookup, claim_of, index_lookup, sources, tombstone_claim
 from gitmem.app.import_sources import Source, chosen_sources, count, read
 from gitmem.app.outbox import UNKEPT
-from gitmem.app.remember import build
+from gitmem.app.remember import Built, build
 from gitmem.app.workspace import View, Workspace
 from gitmem.app.writing import Judged, Mutation, refuses, write
 from gitmem.errors import Refused
@@ -26,8 +27,11 @@ from gitmem.model.nouns import Draft, Memory
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.notes.items import Note, Skipped
 from gitmem.policy.landing import lands
+from gitmem.policy.near import words
+from gitmem.policy.text_rules import is_plain
 
 _CHUNK: Final = 500  # notes whose evidence is looked up together
+_MANY_MORE: Final = 2000  # notes above which a second process looks at what comes next
 _MANY: Final = 200  # notes above which the records are compared in memory instead of through the search index
 
 Progress = Callable[[str, int, int], None]
@@ -109,7 +113,10 @@ def import_notes(
         _require_person(workspace)
     chosen = chosen_sources(workspace, paths)
     run = _Run(workspace, chosen, "active" if accept else "candidate", reason, progress)
-    outcome = write(workspace, run.plan, subject=run.subject, dry_run=dry_run, lookup=run.lookup, sift=run.sift)
+    try:
+        outcome = write(workspace, run.plan, subject=run.subject, dry_run=dry_run, lookup=run.lookup, sift=run.sift)
+    finally:
+        run.close()
     run.result.commits = outcome.commits
     return run.result
 
@@ -143,6 +150,7 @@ class _Run:
         self._total = 0
         self._note: Note | None = None  # the one that is being judged
         self._known: _Known | None = None
+        self._ahead: Beside | None = None
         self.result = Imported()
 
     def lookup(self, view: View) -> Lookup:
@@ -157,14 +165,27 @@ class _Run:
 
     def plan(self, view: View, _: Lookup) -> Iterator[Mutation]:
         self.result = Imported()
+        self.close()
+        if self._total > _MANY_MORE and worthwhile():
+            self._ahead = Beside(_look)
         items = (item for source in self._chosen for item in read(self._workspace, source))
+        before: Sequence[tuple[Note, Built]] = ()
         while chunk := list(islice(items, _CHUNK)):
-            yield from self._mutations(view, chunk)
+            made = self._built(view, chunk)
+            looks = self._ahead.give([built.memory for _, built in made]) if self._ahead else None
+            yield from self._mutations(before, looks)
+            before = made
             self.result.read += len(chunk)
             self._progress("judging", self.result.read, self._total)
+        yield from self._mutations(before, self._ahead.take() if self._ahead else None)
 
-    def _mutations(self, view: View, chunk: Sequence[Note | Skipped]) -> Iterator[Mutation]:
-        assert self._known is not None  # noqa: S101  the lookup is made before the plan
+    def close(self) -> None:
+        """End the look at the notes to come."""
+        if self._ahead is not None:
+            self._ahead.close()
+            self._ahead = None
+
+    def _built(self, view: View, chunk: Sequence[Note | Skipped]) -> Sequence[tuple[Note, Built]]:
         notes = []
         for item in chunk:
             if isinstance(item, Skipped):
@@ -173,14 +194,21 @@ class _Run:
                 notes.append(item)
         drafts = _cited(view, [note.draft for note in notes])
         identifiers = [memory_id(self._workspace.env.random(8)) for _ in drafts]
-        for note, built in zip(notes, build(view, drafts, identifiers, self._status), strict=True):
+        return list(zip(notes, build(view, drafts, identifiers, self._status), strict=True))
+
+    def _mutations(self, made: Sequence[tuple[Note, Built]], looks: Sequence[_Look] | None) -> Iterator[Mutation]:
+        assert self._known is not None  # noqa: S101  the lookup is made before the plan
+        for (note, built), look in zip(made, looks or [_Look()] * len(made), strict=True):
             memory = built.memory
+            if look.words is not None:
+                words_are(f"{memory.title}\n{memory.body}", look.words)
             if self._known.says(memory):
                 self.result.already += 1
                 continue
             self._note = note
             ref = MAIN if memory.status == "active" else INBOX
-            yield Mutation(Change("import", memory, reason=self._reason), ref, unresolved=built.unresolved)
+            change = Change("import", memory, reason=self._reason)
+            yield Mutation(change, ref, unresolved=built.unresolved, plain=look.plain)
 
     def sift(self, item: Judged) -> None:
         memory = item.mutation.change.after
@@ -193,6 +221,17 @@ class _Run:
         self._known.add(memory)
         self.result.admitted += 1
         self.result.held += memory.status != self._status
+
+
+class _Look(NamedTuple):
+    """What can be said of a record by itself, and so beside the judging of those before it."""
+
+    plain: bool = False
+    words: frozenset[str] | None = None
+
+
+def _look(memories: Sequence[Memory]) -> list[_Look]:
+    return [_Look(is_plain(memory), words(f"{memory.title}\n{memory.body}")) for memory in memories]
 
 
 def _counted(workspace: Workspace, chosen: Sequence[Source], progress: Progress) -> int:

@@ -45,6 +45,7 @@ class Mutation:
 
     `entomb` writes or lifts the tombstone of the claim. `leaves_inbox` takes the candidate out of the inbox.
     `proposed` is what an accepted candidate came from. `unresolved`: why references could not be expanded.
+    `plain`: its texts were looked at already, by `policy.text_rules.is_plain`.
     A `hold` by the gate sends the record to the inbox.
     """
 
@@ -55,6 +56,7 @@ class Mutation:
     stores_record: bool = True
     proposed: Proposal | None = None
     unresolved: tuple[Reason, ...] = ()
+    plain: bool = False
 
 
 @dataclass(frozen=True)
@@ -181,6 +183,8 @@ def judge(
     beside = dict(alongside)
     for mutation in mutations:
         facts = gather(view, mutation.change, lookup, batch=batch, alongside=beside, names=(subject,))
+        if mutation.plain:
+            facts = replace(facts, plain=mutation.change.after)
         decision = decide(mutation.change, facts, config)
         if batch is not None:
             batch.add(mutation.change.after)

@@ -67,7 +67,8 @@ class Facts:
     tombstone. key_holder: another live memory with the same key and scope. linked: the memories at the other
     end of links and memory evidence, by id (an id that is not there does not exist). names: further texts that
     would be stored with the change (commit message, paths), checked for secrets. exact_secrets: values known
-    to be secret here. private_store: the record would land where only its writer reads.
+    to be secret here. private_store: the record would land where only its writer reads. plain: this very record,
+    when `policy.text_rules.is_plain` said so before.
     """
 
     now: datetime
@@ -80,6 +81,7 @@ class Facts:
     names: tuple[str, ...] = ()
     exact_secrets: tuple[str, ...] = ()
     private_store: bool = False
+    plain: Memory | None = None
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import Final
 
 from gitmem.model.judgement import Change, Facts, Reason
-from gitmem.model.nouns import Config
+from gitmem.model.nouns import Config, Memory
 from gitmem.model.text import forbidden, is_clean
 from gitmem.model.vocabulary import FILE_LIMIT
 from gitmem.policy.codes import reason
@@ -24,7 +24,7 @@ _is_instruction: Final = lru_cache(maxsize=128)(instruction)
 
 def fit_to_be_read(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     """Everything that the change would store is looked at, by each of the rules below."""
-    stored, named = strings(change.after)
+    stored, named = ([], False) if facts.plain is change.after else strings(change.after)
     yield from _not_too_many(change, stored)
     if not _suspicious(change, facts, stored, named):
         return
@@ -33,6 +33,19 @@ def fit_to_be_read(change: Change, facts: Facts, config: Config | None) -> Itera
     yield from _no_secrets(texts, change, facts)
     if origin_of(change, facts) != "human":
         yield from _no_instructions(texts)
+
+
+def is_plain(memory: Memory) -> bool:
+    """True when no rule about texts has anything against this record, whatever its origin."""
+    stored, named = strings(memory)
+    fits = sum(map(len, stored)) * _LONGEST <= FILE_LIMIT
+    together = _together(memory, stored)
+    return fits and not named and is_clean(together) and not (may_hold(together) or may_instruct(stored))
+
+
+def _together(memory: Memory, values: Iterable[str]) -> str:
+    # What is looked for as the value of its label has to stand behind it: a body is labelled by the title.
+    return "\n".join((*values, f"{memory.title}: {memory.body}"))
 
 
 def _not_too_many(change: Change, stored: Sequence[str]) -> Iterator[Reason]:
@@ -46,10 +59,8 @@ def _not_too_many(change: Change, stored: Sequence[str]) -> Iterator[Reason]:
 
 def _suspicious(change: Change, facts: Facts, stored: Sequence[str], named: bool) -> bool:
     """False only when no rule below finds anything: one look at all texts together, for that is nearly always so."""
-    after = change.after
     values = dict.fromkeys((*stored, change.reason, *facts.names))
-    # What is looked for as the value of its label has to stand behind it: a body is labelled by the title.
-    together = "\n".join((*values, f"{after.title}: {after.body}"))
+    together = "\n".join(values) if facts.plain is change.after else _together(change.after, values)
     return (
         bool(facts.exact_secrets)
         or named

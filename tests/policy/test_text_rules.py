@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -69,6 +70,18 @@ def test_the_look_at_all_texts_misses_nothing(change: Change, name: str) -> None
         assert found(change, (name,)) == quick
 
 
+@settings(deadline=None, max_examples=400, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(CHANGE, TEXT)
+def test_a_plain_record_breaks_no_rule_and_is_looked_at_no_more(change: Change, name: str) -> None:
+    before = facts(change, channel="agent", names=(name,))
+    told = list(text_rules.fit_to_be_read(change, before, None))
+    if text_rules.is_plain(change.after):
+        assert {reason.where for reason in told} <= {"reason", "names[0]"}
+        assert list(text_rules.fit_to_be_read(change, replace(before, plain=change.after), None)) == told
+    other = replace(before, plain=memory())  # said of another record, it says nothing
+    assert list(text_rules.fit_to_be_read(change, other, None)) == told
+
+
 @pytest.mark.parametrize("planted", PLANTED)
 def test_what_is_planted_in_any_field_is_found_by_both(planted: str) -> None:
     def changes() -> Iterator[Change]:
@@ -94,6 +107,9 @@ def test_most_records_need_no_second_look() -> None:
     assert len(looked_at) * 10 < len(changes), looked_at
     planted = create(body=ADDRESSED[0])
     assert suspicious(planted)
+    assert sum(text_rules.is_plain(change.after) for change in changes) == len(changes) - len(looked_at)
+    assert not text_rules.is_plain(planted.after)
+    assert not text_rules.is_plain(memory(claims=("word " * 9000,) * 10))
 
 
 def test_a_line_feed_is_as_good_as_the_end_of_a_text() -> None:
