@@ -5,10 +5,14 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from gitmem.app import verify_files, verify_merge
+from gitmem.app.beside import Beside, worthwhile
+from gitmem.app.claim_set import words_are
 from gitmem.app.facts import claim_of
+from gitmem.app.verify_ahead import Files, Looked, look
 from gitmem.app.verify_fault import Checked
 from gitmem.app.verify_record import Ground, Record, in_order, judge
 from gitmem.app.verify_view import JudgedView, judged_view
@@ -32,7 +36,8 @@ if TYPE_CHECKING:
     from gitmem.app.verify_lookup import RangeLookup
 
 _SIGNED: Final = re.compile(r"[^\n]* <[^<>\n]*> [0-9]{1,11} [+-][0-9]{4}")
-_AHEAD: Final = 2000  # records whose files are read at once
+_AHEAD: Final = 1000  # records whose files are read at once
+_MANY: Final = 2000  # new records above which a second process reads ahead
 _ASIDE: Final = frozenset({"reject", "lift", "redact"})  # may tell of a record that never was on the branch
 
 
@@ -93,6 +98,8 @@ class _Commit:
         self.changed = frozenset(c.path for c in own)
         self.added: defaultdict[str, list[Changed]] = defaultdict(list)  # the new event files of each subject
         self.read: dict[str, list[Event]] = {}
+        self.looked: dict[str, Looked] = {}  # the records of the batch that is judged, by path
+        self.told: dict[str, Event] = {}  # and their events
         self.digests: dict[str, tuple[str, str]] = {}  # of events read so far, by path: digest and writer
         for change in own:
             if change.path.startswith(f"{layout.EVENTS}/"):
@@ -143,7 +150,7 @@ class _Commit:
         path = change.path
         raw = self._read_blob(change.new)
         try:
-            event = event_from_bytes(raw, path=path)
+            event = self.told.get(path) or event_from_bytes(raw, path=path)
         except CorruptRecord as error:
             self.checked.tip("record.shape", error.message, path)
             return None
@@ -208,14 +215,42 @@ class _Commit:
         """New records in the order of their events, so that each is compared with those before it."""
         new = [change for change in self.memories if change.old is None]
         new.sort(key=lambda change: self._first_event(change.path))
-        for start in range(0, len(new), _AHEAD):
-            some = new[start : start + _AHEAD]
-            _read_ahead(self.workspace, self._files(some))
-            for change in some:
-                for record in self._record(change):
-                    judge(ground, record, self._events(record.new.id))
-                    self.read.pop(record.new.id, None)
-                    self.added.pop(record.new.id, None)
+        batches = [new[start : start + _AHEAD] for start in range(0, len(new), _AHEAD)]
+        if len(new) <= _MANY or not worthwhile():
+            for some in batches:
+                _read_ahead(self.workspace, self._files(some))
+                self._judge_batch(ground, some)
+            return
+        beside = Beside(look)
+        try:
+            for before, some in pairwise(([], *batches, [])):
+                looks = beside.give(self._bytes_of(some)) or ()
+                self.looked = {found.path: found for found in looks if found is not None}
+                self.told = {path: event for found in self.looked.values() for path, event in found.events.items()}
+                self._judge_batch(ground, before)
+        finally:
+            beside.close()
+
+    def _judge_batch(self, ground: Ground, some: Sequence[Changed]) -> None:
+        for change in some:
+            for record in self._record(change):
+                judge(ground, record, self._events(record.new.id))
+                self.read.pop(record.new.id, None)
+                self.added.pop(record.new.id, None)
+
+    def _bytes_of(self, changes: Sequence[Changed]) -> list[Files]:
+        _read_ahead(self.workspace, self._files(changes))
+        return [
+            Files(
+                change.path,
+                self._read_blob(change.new),
+                tuple((event.path, self._read_blob(event.new)) for event in self._new_events(change)),
+            )
+            for change in changes
+        ]
+
+    def _new_events(self, change: Changed) -> Sequence[Changed]:
+        return self.added.get(layout.memory_of_path(change.path) or "", ())
 
     def _first_event(self, path: str) -> str:
         names = (change.path.rsplit("/", 1)[-1] for change in self.added.get(layout.memory_of_path(path) or "", ()))
@@ -225,7 +260,7 @@ class _Commit:
         for change in changes:
             if change.new is not None:
                 yield change.new.oid
-            for event in self.added.get(layout.memory_of_path(change.path) or "", ()):
+            for event in self._new_events(change):
                 if event.new is not None:
                     yield event.new.oid
 
@@ -237,20 +272,23 @@ class _Commit:
             self._removed(path, identifier)
             return ()
         self.lookup.replace("main", identifier, None)
-        raw = self._read_blob(change.new)
+        looked = self.looked.get(path)
         try:
-            memory = memory_from_bytes(raw, path=path)
+            memory = looked.memory if looked else memory_from_bytes(self._read_blob(change.new), path=path)
         except CorruptRecord as error:
             self.checked.record("record.shape", error.message, path, change.new.oid)
             return ()
         if memory.id != identifier:
             self.checked.record("memory.path", "the file is not named by the id in it", path, change.new.oid)
             return ()
+        if looked:
+            words_are(f"{memory.title}\n{memory.body}", looked.words)
         self.lookup.replace("main", memory.id, claim_of(memory, "main"))
         old = self._before(change)
         if old == memory:
             return ()  # only comments or layout differ
-        return (Record(path, change.new.oid, old, memory, digest(memory_bytes(memory))),)
+        now = looked.digest if looked else digest(memory_bytes(memory))
+        return (Record(path, change.new.oid, old, memory, now, plain=looked is not None and looked.plain),)
 
     def _removed(self, path: str, identifier: str) -> None:
         if self.after.main.event_names(identifier):

@@ -46,13 +46,17 @@ class Ground:
 
 @dataclass(frozen=True)
 class Record:
-    """One changed record: its path and object, what it was (None: nothing readable), what it is, the digest of that."""
+    """One changed record: its path and object, what it was (None: nothing readable), what it is, the digest of that.
+
+    `plain`: the texts of what it is were looked at already, by `policy.text_rules.is_plain`.
+    """
 
     path: str
     blob: str
     old: Memory | None
     new: Memory
     digest: str
+    plain: bool = False
 
 
 def judge(ground: Ground, record: Record, events: Sequence[Event]) -> None:
@@ -71,6 +75,8 @@ def judge(ground: Ground, record: Record, events: Sequence[Event]) -> None:
     derived: set[str] = set()
     for event, change in _changes(record, told):
         facts = gather(ground.after, change, ground.lookup, channel=event.actor.channel)
+        if record.plain:
+            facts = replace(facts, plain=record.new)
         _gate(ground, record, event, change, facts)
         if event.op in _SAYING:
             derived |= {_derived(record.new, facts, said.op, said.actor.channel) for said in _said_by(event)}
@@ -153,7 +159,9 @@ def _changes(record: Record, told: Sequence[Event]) -> Iterator[tuple[Event, Cha
     for number, event in enumerate(told):
         status = event.status_to or new.status
         before = _before(event, (old or new) if number <= turn else new, first=number == 0 and old is None)
-        after = replace(new if number >= turn or old is None else old, status=status)
+        after = new if number >= turn or old is None else old
+        if after.status != status:
+            after = replace(after, status=status)
         yield event, Change(op=event.op, before=before, after=after, reason=event.reason)
 
 
