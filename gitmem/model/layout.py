@@ -17,6 +17,8 @@ INBOX: Final = "refs/gitmem/inbox"
 PROPOSALS: Final = "refs/heads/gitmem/propose/"
 BRANCH_SPACE: Final = "refs/heads/gitmem/"
 PRIVATE_SPACE: Final = "refs/gitmem/"
+SESSIONS: Final = "refs/gitmem/sessions/"
+SESSION_ARCHIVES: Final = "refs/gitmem/sessions-archive/"
 
 CONFIG: Final = "gitmem.yaml"
 README: Final = "README.md"
@@ -25,10 +27,13 @@ SCHEMA: Final = "schemas/memory.schema.json"
 MEMORIES: Final = "memories"
 TOMBSTONES: Final = "tombstones"
 EVENTS: Final = "events"
+MANIFEST: Final = "manifest.json"
+APART: Final = "apart"
 
 MAX_DEPTH: Final = 5
 # A generated name: no `..`, nothing that starts or ends with a dot or a dash (`.git`, `-x`), one case only.
 _NAME = pattern(r"(?=.{1,100}\Z)[a-z0-9]+(?:[._-][a-z0-9]+)*")
+_UNREADABLE: Final = pattern(r"[^a-z0-9]+")
 _WINDOWS_DEVICES: Final = frozenset(
     ["con", "prn", "aux", "nul", *(f"com{n}" for n in range(10)), *(f"lpt{n}" for n in range(10))]
 )
@@ -84,6 +89,60 @@ def event_of_path(path: str) -> EventId | None:
 def tombstone_of_path(path: str) -> str | None:
     digest = path.rsplit("/", 1)[-1].removesuffix(".yaml")
     return digest if is_digest(digest) and path == tombstone_path(digest) else None
+
+
+def session_name(identifier: str) -> str:
+    """The name by which a host's session id stands in refs: the id itself when it is a generated name.
+
+    Any other id gives what is readable of it and 12 digits of its SHA-256, so that two ids never share a name, on
+    no file system. The manifest has the id as the host writes it.
+    """
+    if _is_name(identifier) and not identifier.endswith(".lock"):
+        return identifier
+    from hashlib import sha256
+
+    words = _readable(identifier[:60])
+    digest = sha256(identifier.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    return f"{words}-{digest}" if words else digest
+
+
+def may_name_session(name: str, prefix: str) -> bool:
+    """False when no session whose id begins with `prefix` can have this name in refs."""
+    return name.startswith((prefix, _readable(prefix[:60])))
+
+
+def _readable(identifier: str) -> str:
+    return _UNREADABLE.sub("-", identifier.lower()).strip("-")
+
+
+def session_folder(host: str, identifier: str) -> str:
+    """`<host>/<aa>/<session>`: where a session lies below `SESSIONS` and in the tree of a month's archive.
+
+    `aa` are the first two digits of the SHA-256 of its name: ids that begin with a time would share one folder.
+    """
+    from hashlib import sha256
+
+    name = session_name(identifier)
+    return f"{session_name(host)}/{sha256(name.encode()).hexdigest()[:2]}/{name}"
+
+
+def session_ref(host: str, identifier: str) -> str:
+    return f"{SESSIONS}{session_folder(host, identifier)}"
+
+
+def archive_ref(month: str) -> str:
+    """The archive of the sessions whose last capture was in `month`, such as `2026-11`."""
+    return f"{SESSION_ARCHIVES}{month}"
+
+
+def chunk_path(generation: int, start: int, end: int, suffix: str) -> str:
+    """`g1/0-4096.jsonl`: bytes [start, end) of a generation of one session."""
+    return f"g{generation}/{start}-{end}.{suffix}"
+
+
+def apart_path(digest: str) -> str:
+    """Where a session keeps the bytes that were taken out of its lines, such as an image."""
+    return f"{APART}/{digest}"
 
 
 def _is_name(text: str) -> bool:

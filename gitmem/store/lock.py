@@ -57,6 +57,23 @@ def writer_lock(location: Location, timeout: float = 30) -> Iterator[None]:
         os.close(descriptor)
 
 
+@contextmanager
+def sole(location: Location, name: str) -> Iterator[bool]:
+    """One process of this clone at a time for the work called `name`, without waiting: False when another is at it.
+
+    The lock dies with its process. It is not the writer lock, which is taken for the moment of a write only.
+    """
+    make_folder(location.private, location.shared_mode)
+    path = location.private / f"{name}.lock"
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644 | (location.shared_mode & 0o666))
+    try:
+        alone = _try(descriptor)
+        adopt_owner(path, location.common_dir)
+        yield alone
+    finally:
+        os.close(descriptor)
+
+
 def left_locks(location: Location) -> list[LeftLock]:
     """The lock files of gitmem's refs that are there now, oldest first."""
     found = []
@@ -157,13 +174,7 @@ def _git_at_work(location: Location) -> int | str | None:
 def _acquire(descriptor: int, path: Path, timeout: float) -> None:
     deadline = time.monotonic() + timeout
     pause = 0.001
-    while True:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except OSError as error:
-            if error.errno not in (errno.EAGAIN, errno.EACCES):
-                raise
+    while not _try(descriptor):
         if time.monotonic() > deadline:
             holder = os.pread(descriptor, 32, 0).decode("ascii", "replace").strip() or "unknown"
             raise Locked(
@@ -173,3 +184,13 @@ def _acquire(descriptor: int, path: Path, timeout: float) -> None:
             )
         time.sleep(pause)
         pause = min(pause * 1.5, _LONGEST_PAUSE)
+
+
+def _try(descriptor: int) -> bool:
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as error:
+        if error.errno not in (errno.EAGAIN, errno.EACCES):
+            raise
+        return False
+    return True

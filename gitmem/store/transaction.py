@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import datetime, timezone
 
-from gitmem.store.objects import Identity, commit_bytes, empty_tree, object_id
+from gitmem.store.objects import Entry, Identity, commit_bytes, empty_tree, object_id
 from gitmem.store.port import Backend, RefMove
 from gitmem.store.snapshot import Snapshot
-from gitmem.store.tree_edit import edited_tree, nested
+from gitmem.store.tree_edit import Edit, edited_tree, nested
 
 TOOL = Identity("gitmem", "gitmem@localhost.invalid")
 _ROOT_DATE = datetime(2026, 1, 1, tzinfo=timezone.utc)
@@ -21,10 +21,14 @@ class Transaction:
     def __init__(self, backend: Backend, base: Snapshot | None) -> None:
         self._backend = backend
         self._base = base if base and base.commit else None
-        self._edits: dict[str, bytes | None] = {}
+        self._edits: dict[str, Edit] = {}
 
     def put(self, path: str, data: bytes) -> None:
         self._edits[path] = data
+
+    def graft(self, path: str, entry: Entry) -> None:
+        """Put a file or folder that the repository has already at `path`."""
+        self._edits[path] = entry
 
     def delete(self, path: str) -> None:
         self._edits[path] = None
@@ -35,6 +39,15 @@ class Transaction:
         When the edits change nothing, that is the base commit and nothing is written. Unsigned, whatever the
         user's gpgsign says: a memory written in the background must not wait for a passphrase.
         """
+        commit, objects = self.prepared(message, author, committer, when)
+        if objects:
+            self._backend.write(objects)
+        return commit
+
+    def prepared(
+        self, message: str, author: Identity, committer: Identity, when: datetime
+    ) -> tuple[str, list[tuple[str, bytes]]]:
+        """As `commit`, writing nothing: the commit's id, and the objects that have to be written for it."""
         base = self._base
         none = empty_tree(self._backend.object_format)
         staged: dict[str, tuple[str, bytes]] = {}
@@ -43,11 +56,10 @@ class Transaction:
             tree = none
             staged[none] = ("tree", b"")
         if base and base.commit and tree == base.tree:
-            return base.commit
+            return base.commit, []
         parents = [base.commit] if base and base.commit else []
         data = commit_bytes(tree, parents, author, committer, when, message)
-        self._backend.write([*staged.values(), ("commit", data)])
-        return object_id("commit", data, self._backend.object_format)
+        return object_id("commit", data, self._backend.object_format), [*staged.values(), ("commit", data)]
 
 
 def publish(backend: Backend, moves: Sequence[RefMove]) -> None:

@@ -9,11 +9,15 @@ from gitmem.store.objects import FILE, TREE, Entry, empty_tree, object_id, tree_
 from gitmem.store.port import Backend
 from gitmem.store.snapshot import read_tree
 
-Edits = dict[str, "bytes | Edits | None"]
+Edit = bytes | Entry | None
+Edits = dict[str, "Edit | Edits"]
 
 
-def nested(edits: Mapping[str, bytes | None]) -> Edits:
-    """Path edits as a nest of folders. None deletes. Raises UsageError for a path that is none."""
+def nested(edits: Mapping[str, Edit]) -> Edits:
+    """Path edits as a nest of folders: bytes to store, a file or folder that is stored already, or None to delete.
+
+    Raises UsageError for a path that is none.
+    """
     root: Edits = {}
     for path, data in edits.items():
         parts = path.split("/")
@@ -39,7 +43,9 @@ def edited_tree(backend: Backend, tree: str, edits: Edits, staged: dict[str, tup
         there = entries.pop(name, None)
         if edit is None:
             continue
-        if isinstance(edit, dict):
+        if isinstance(edit, Entry):
+            entries[name] = Entry(name, edit.mode, edit.oid)
+        elif isinstance(edit, dict):
             below = there.oid if there and there.is_tree else empty_tree(backend.object_format)
             oid = edited_tree(backend, below, edit, staged)
             if oid is not None:

@@ -1,0 +1,175 @@
+"""Reading captured sessions: by name, from their refs and from the monthly archives."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from hashlib import sha256
+
+from gitmem.errors import CorruptRecord, NotFound
+from gitmem.model.frozen import dataclass
+from gitmem.model.layout import (
+    MANIFEST,
+    SESSION_ARCHIVES,
+    SESSIONS,
+    apart_path,
+    chunk_path,
+    may_name_session,
+    session_folder,
+    session_name,
+    session_ref,
+)
+from gitmem.model.sessions import Chunk, Generation, Manifest, manifest_from_bytes
+from gitmem.store.port import Backend
+from gitmem.store.snapshot import Snapshot, snapshot
+
+
+@dataclass(frozen=True)
+class StoredSession:
+    """One session as it lies in a tree: `ref` and `folder` below it (empty when the ref is the session's own)."""
+
+    view: Snapshot
+    ref: str
+    folder: str
+    manifest: Manifest
+
+    @property
+    def archived(self) -> bool:
+        return bool(self.folder)
+
+    def path(self, generation: Generation, chunk: Chunk) -> str:
+        """Where a chunk lies in the tree of `ref`."""
+        below = chunk_path(generation.number, chunk.start, chunk.end, self.manifest.suffix)
+        return f"{self.folder}/{below}" if self.folder else below
+
+    def chunk(self, generation: Generation, chunk: Chunk) -> bytes:
+        """Raises NotFound when the bytes are not in this clone, CorruptRecord when they are not what they should be."""
+        path = self.path(generation, chunk)
+        data = self.view.read(path)
+        if data is None:
+            raise NotFound(f"{self.ref} has no {path}")
+        if len(data) != chunk.end - chunk.start or sha256(data).hexdigest() != chunk.sha256:
+            raise CorruptRecord(f"{path} of {self.ref} does not hash to its manifest", hint="gitmem sessions verify")
+        return data
+
+    def stream(self, generation: Generation) -> Iterator[bytes]:
+        """The stored bytes of a generation, a chunk at a time, each re-hashed."""
+        for chunk in generation.chunks:
+            yield self.chunk(generation, chunk)
+
+    def span(self, generation: Generation, start: int, end: int) -> bytes | None:
+        """Bytes [start, end); None when the generation has no such bytes."""
+        if not 0 <= start < end <= generation.bytes:
+            return None
+        parts = []
+        for chunk in generation.chunks:
+            if chunk.start < end and start < chunk.end:
+                data = self.chunk(generation, chunk)
+                parts.append(data[max(start - chunk.start, 0) : end - chunk.start])
+        return b"".join(parts)
+
+    def apart(self, digest: str) -> bytes:
+        """What was taken out of a line. Raises NotFound, CorruptRecord."""
+        path = apart_path(digest)
+        data = self.view.read(f"{self.folder}/{path}" if self.folder else path)
+        if data is None:
+            raise NotFound(f"{self.ref} has no {path}")
+        if sha256(data).hexdigest() != digest:
+            raise CorruptRecord(f"{path} of {self.ref} does not hash to its name", hint="gitmem sessions verify")
+        return data
+
+    def proof(self, generation: Generation, start: int, end: int) -> str:
+        """A command line that prints the SHA-256 of bytes [start, end) without gitmem; empty when there are none."""
+        held = [chunk for chunk in generation.chunks if chunk.start < end and start < chunk.end]
+        if not held:
+            return ""
+        blobs = " ".join(f"{self.ref}:{self.path(generation, chunk)}" for chunk in held)
+        read = f"git cat-file blob {blobs}" if len(held) == 1 else f"for b in {blobs}; do git cat-file blob $b; done"
+        return f"{read} | tail -c +{start - held[0].start + 1} | head -c {end - start} | sha256sum"
+
+
+def stored_session(backend: Backend, host: str, session: str) -> StoredSession | None:
+    """The session of one host by its whole id: its own ref, else the newest archive that has it."""
+    ref = session_ref(host, session)
+    own = _read(snapshot(backend, ref), ref, "")
+    if own is not None:
+        return own
+    folder = session_folder(host, session)
+    for archive in _archives(backend):
+        found = _read(snapshot(backend, archive), archive, folder)
+        if found is not None:
+            return found
+    return None
+
+
+def stored_sessions(backend: Backend) -> Iterator[StoredSession]:
+    """Every session once, those with refs of their own first; what was captured on from an archive is not repeated."""
+    seen = set()
+    for ref, commit in backend.refs(SESSIONS):
+        found = _read(snapshot(backend, commit), ref, "")
+        if found is not None:
+            seen.add(ref.removeprefix(SESSIONS))
+            yield found
+    for archive in _archives(backend):
+        view = snapshot(backend, archive)
+        for folder in _folders(view):
+            if folder in seen:
+                continue
+            seen.add(folder)
+            found = _read(view, archive, folder)
+            if found is not None:
+                yield found
+
+
+def sessions_like(backend: Backend, wanted: str) -> list[StoredSession]:
+    """The sessions that `[HOST/]PREFIX` names: one whose id is exactly that, else all whose id begins so."""
+    host, slash, prefix = wanted.partition("/")
+    if slash and prefix and (exact := stored_session(backend, host, prefix)):
+        return [exact]
+    meant = [("", wanted), *([(session_name(host), prefix)] if slash else [])]
+    found = []
+    for ref, folder in _names(backend):
+        stored_host, _, name = folder.split("/")
+        begins = [prefix for host, prefix in meant if host in ("", stored_host) and may_name_session(name, prefix)]
+        stored = _read(snapshot(backend, ref), ref, "" if ref.startswith(SESSIONS) else folder) if begins else None
+        if stored is not None and stored.manifest.session.startswith(tuple(begins)):
+            found.append(stored)
+    whole = [item for item in found if wanted in (item.manifest.session, item.manifest.name)]
+    return whole or found
+
+
+def _names(backend: Backend) -> Iterator[tuple[str, str]]:
+    """(ref, folder) of every session, as `stored_sessions`, without reading any."""
+    seen = set()
+    for ref, _ in backend.refs(SESSIONS):
+        folder = ref.removeprefix(SESSIONS)
+        if folder.count("/") == 2:
+            seen.add(folder)
+            yield ref, folder
+    for archive in _archives(backend):
+        for folder in _folders(snapshot(backend, archive)):
+            if folder not in seen:
+                seen.add(folder)
+                yield archive, folder
+
+
+def _archives(backend: Backend) -> list[str]:
+    """Newest first."""
+    return sorted((ref for ref, _ in backend.refs(SESSION_ARCHIVES)), reverse=True)
+
+
+def _folders(view: Snapshot) -> Iterator[str]:
+    for host in view.children(""):
+        for fan in view.children(host.name):
+            for session in view.children(f"{host.name}/{fan.name}"):
+                yield f"{host.name}/{fan.name}/{session.name}"
+
+
+def _read(view: Snapshot, ref: str, folder: str) -> StoredSession | None:
+    raw = view.read(f"{folder}/{MANIFEST}" if folder else MANIFEST)
+    if raw is None:
+        return None
+    manifest = manifest_from_bytes(raw, where=f"{ref}:{folder}/{MANIFEST}" if folder else f"{ref}:{MANIFEST}")
+    expected = session_folder(manifest.host, manifest.session)
+    if (folder or ref.removeprefix(SESSIONS)) != expected:
+        raise CorruptRecord(f"{ref} holds the session {manifest.name}, which belongs at {expected}")
+    return StoredSession(view, ref, folder, manifest)
