@@ -1,0 +1,1 @@
+"""Host transcripts in, turns out: no git, no clock, no environment."""
