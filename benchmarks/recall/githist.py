@@ -51,7 +51,9 @@ def main() -> None:
     numbers = {v: {s: slices(plain, rows) for s, rows in by.items()} for v, by in found.items()}
     for variant, by in numbers.items():
         print(f"\n{variant}, {chosen.split} questions\n")
-        print(table({f"{s} {g}".removesuffix(" all"): row for s, gs in by.items() for g, row in gs.items() if g in SHOWN}))
+        print(
+            table({f"{s} {g}".removesuffix(" all"): row for s, gs in by.items() for g, row in gs.items() if g in SHOWN})
+        )
     if chosen.json:
         keep(chosen.json, {"split": chosen.split, "memories": sum(len(p.texts) for p in plain)}, numbers)
 

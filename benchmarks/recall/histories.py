@@ -84,7 +84,11 @@ def varied(all_of: Sequence[Project], variant: str) -> list[Project]:
             else:
                 own = variant == "noise_own"
                 noise = _noise(everything, project.name if own else "", project.name, set(question.relevant), chance)
-                text = f"{question.text} {' '.join(noise.split())}" if variant == "noise_line" else f"{question.text}\n{noise}"
+                text = (
+                    f"{question.text} {' '.join(noise.split())}"
+                    if variant == "noise_line"
+                    else f"{question.text}\n{noise}"
+                )
             questions.append(replace(question, text=text))
         changed.append(replace(project, questions=tuple(questions)))
     return changed

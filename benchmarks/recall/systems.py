@@ -39,7 +39,9 @@ class Text:
 def documents(texts: Sequence[Text]) -> list[Document]:
     """`texts` as accepted memories of one project."""
     return [
-        Document("main", Memory(t.id, "change", t.title, "active", Scope("bench"), "human", body=t.body), t.date, t.date, "")
+        Document(
+            "main", Memory(t.id, "change", t.title, "active", Scope("bench"), "human", body=t.body), t.date, t.date, ""
+        )
         for t in texts
     ]
 
@@ -118,7 +120,11 @@ def fts5(texts: Sequence[Text]) -> Ask:
 
     def ask(question: str) -> list[str]:
         words = " OR ".join(f'"{word}"' for word in dict.fromkeys(WORD.findall(question.lower())))
-        rows = base.execute("SELECT id FROM texts WHERE whole MATCH ? ORDER BY rank LIMIT ?", (words, DEPTH)) if words else ()
+        rows = (
+            base.execute("SELECT id FROM texts WHERE whole MATCH ? ORDER BY rank LIMIT ?", (words, DEPTH))
+            if words
+            else ()
+        )
         return [row[0] for row in rows]
 
     return ask
