@@ -119,7 +119,9 @@ def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
             )
     view = raw_view(workspace, belief.commit)
     own = belief.inbox is not None and belief.inbox == view.inbox.commit
-    return View(workspace, view.main, view.inbox, belief.quarantined, inbox_own=own, doubts=tuple(_doubts(belief)))
+    failed = {path: frozenset(blobs) for path, blobs in belief.failed.items()}
+    doubts = tuple(_doubts(belief))
+    return View(workspace, view.main, view.inbox, belief.quarantined, inbox_own=own, doubts=doubts, failed=failed)
 
 
 def earlier_view(view: View, commit: str) -> View:

@@ -4,24 +4,38 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from datetime import datetime, timezone
+from itertools import chain
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
 from gitmem.app.facts import record_changes, tombstone_claim
 from gitmem.app.state import leave_to_owner, private_folder
 from gitmem.app.workspace import View, Workspace
 from gitmem.model.ids import event_milliseconds
-from gitmem.model.layout import EVENTS, INBOX, MAIN, event_of_path, memory_of_path, tombstone_of_path
+from gitmem.model.layout import event_of_path, memory_of_path, tombstone_of_path
 from gitmem.model.nouns import Memory, Scope
 from gitmem.model.records import memory_from_bytes, tombstone_from_bytes
-from gitmem.recall.document import Document
+from gitmem.recall.document import OPEN_END, Document
 from gitmem.recall.faults import IndexBusy, IndexDamaged
+from gitmem.recall.positions import Step
 from gitmem.recall.search_index import SearchIndex
-from gitmem.store.snapshot import Snapshot, snapshot
+from gitmem.store.first_parent import Made, made
+from gitmem.store.snapshot import snapshot
 
-_LABELS: Final[Mapping[str, str]] = {MAIN: "main", INBOX: "inbox"}
-_MANY: Final = 2000  # changed records from which the times of all are read in one walk
-Times = tuple[datetime, datetime]
+_LABELS: Final = ("main", "inbox")
+_EARLY: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+class Wanted(NamedTuple):
+    """A version to be indexed, not read yet."""
+
+    label: str
+    path: str
+    blob: str
+    recorded: datetime
+    changed: datetime
+    since: int = 0
+    until: int = OPEN_END
 
 
 def index_folder(workspace: Workspace) -> Path:
@@ -54,91 +68,146 @@ def catch_up(view: View, *, rebuild: bool = False) -> SearchIndex:
 
 def _caught_up(view: View, rebuild: bool) -> SearchIndex:
     index = opened_index(view.workspace)
-    tips = {"main": view.main.commit or "", "inbox": view.inbox.commit or "", "hidden": _hidden(view)}
+    tips = {"main": view.main.commit or "", "inbox": view.inbox.commit or "", **_hidden(view)}
     known = dict(index.tips)
     if known == tips and not rebuild:
         return index
-    rebuild = rebuild or not known or known.get("hidden", "") != tips["hidden"] or not _follows(view, known)
+    rebuild = rebuild or not known or not _follows(view, known, tips)
+    past = _Past(view, index, None if rebuild else known["main"])
+    if past.left:
+        rebuild, past = True, _Past(view, index, None)
     removals: list[tuple[str, str]] = []
-    documents = _documents(view, {} if rebuild else known, removals)
-    index.update(documents, removals, tips, rebuild=rebuild)
+    tombs = _tombstones(view, None if rebuild else known["main"], removals)
+    wanted = [*past.versions(index), *_inbox(view, None if rebuild else known["inbox"], removals)]
+    index.update(
+        chain(tombs, _read(view, wanted)), removals, tips,
+        ended=past.ended, steps=past.steps, kept=past.kept, rebuild=rebuild,
+    )  # fmt: skip
     leave_to_owner(private_folder(index_folder(view.workspace)))
     return index
 
 
-def _hidden(view: View) -> str:
-    return ",".join(sorted(view.quarantined))
+def _hidden(view: View) -> dict[str, str]:
+    """What of the branch failed verification, at any time: those versions are never indexed."""
+    return {f"failed {path}": ",".join(sorted(blobs)) for path, blobs in view.failed.items()}
 
 
-def _follows(view: View, known: Mapping[str, str]) -> bool:
-    """True when what the index has seen still exists, so that a tree comparison tells the difference."""
+def _follows(view: View, known: Mapping[str, str], tips: Mapping[str, str]) -> bool:
+    """True when what the index has seen still exists, and what it took as good then still is.
+
+    A fault found without a new commit is one of a version that was indexed.
+    """
     backend = view.workspace.backend
-    return all(not known.get(label) or backend.resolve(known[label]) is not None for label in _LABELS.values())
+    judged = {name: value for name, value in known.items() if name not in _LABELS}
+    same = judged == {name: value for name, value in tips.items() if name not in _LABELS}
+    kept = known["main"] != tips["main"] and judged.items() <= tips.items()
+    return (same or kept) and all(not known[label] or backend.resolve(known[label]) is not None for label in _LABELS)
 
 
-def _documents(view: View, known: Mapping[str, str], removals: list[tuple[str, str]]) -> Iterator[Document]:
-    """What changed since `known`; what is gone is put into `removals` before the first document is given."""
+class _Past:
+    """What the first-parent history of the branch says since a commit: which versions stood from when to when."""
+
+    def __init__(self, view: View, index: SearchIndex, known: str | None) -> None:
+        self.steps: list[Step] = []
+        self.ended: dict[str, int] = {}
+        self.kept: int | None = None
+        self.left = False  # the index knows nothing that this history goes on from
+        self._failed: Final = view.failed
+        self._open: Final[dict[str, Wanted]] = {}
+        self._closed: Final[list[Wanted]] = []
+        tip = view.main.commit
+        if tip is None or tip == known:
+            return
+        positions = index.positions()
+        for number, one in enumerate(made(view.workspace.location, tip, known)):
+            if number == 0:
+                # The history that is indexed may have become a side of a merge: it is left where both still agree.
+                found = positions.find(one.parent) if one.parent and known else None
+                self.kept = 0 if found is None else found + 1
+                self.left = bool(known) and found is None
+            self._take(one, (self.kept or 0) + number)
+        if not self.steps:  # the branch went back
+            found = positions.find(tip)
+            self.kept = 0 if found is None else found + 1
+            self.left = found is None
+
+    def _take(self, one: Made, position: int) -> None:
+        self.steps.append(Step(one.commit, one.at))
+        committed = datetime.fromtimestamp(one.at, timezone.utc)
+        times: dict[str, tuple[datetime, datetime]] = {}
+        for change in one.changes:
+            if change.new and (event := event_of_path(change.path)):
+                subject, at = change.path.rsplit(".", 2)[-2], _instant(event)
+                first, last = times.get(subject, (at, at))
+                times[subject] = min(first, at), max(last, at)
+        for change in one.changes:
+            identifier = memory_of_path(change.path)
+            if identifier is None:
+                continue
+            before = self._open.pop(identifier, None)
+            if before is not None:
+                self._closed.append(before._replace(until=position))
+            elif change.old is not None:
+                self.ended.setdefault(identifier, position)
+            if change.new is not None and change.new not in self._failed.get(change.path, ()):
+                first, last = times.get(identifier, (committed, committed))
+                recorded = before.recorded if before else first
+                self._open[identifier] = Wanted("main", change.path, change.new, recorded, last, position)
+
+    def versions(self, index: SearchIndex) -> Iterator[Wanted]:
+        """The new versions. What was recorded before they came is known from the index."""
+        fresh = [*self._closed, *self._open.values()]
+        earlier = index.recorded(self.ended) if self.ended else {}
+        for one in fresh:
+            first = earlier.get(memory_of_path(one.path) or "")
+            yield one if first is None else one._replace(recorded=first)
+
+
+def _inbox(view: View, known: str | None, removals: list[tuple[str, str]]) -> Iterator[Wanted]:
+    """What changed in the inbox, which has no past worth asking for."""
+    before = snapshot(view.workspace.backend, known) if known else None
+    if view.inbox.commit == known:
+        return
+    for changed in record_changes(view.workspace.backend, before, view.inbox):
+        identifier = memory_of_path(changed.path)
+        if identifier and changed.new is None:
+            removals.append(("inbox", identifier))
+        elif identifier and changed.new:
+            names = [name for name in map(event_of_path, view.inbox.event_names(identifier)) if name]
+            first, last = (_instant(names[0]), _instant(names[-1])) if names else (_EARLY, _EARLY)
+            yield Wanted("inbox", changed.path, changed.new.oid, first, last)
+
+
+def _tombstones(view: View, known: str | None, removals: list[tuple[str, str]]) -> list[Document]:
+    """The rejected claims that stand, as far as they changed."""
     backend = view.workspace.backend
-    wanted: list[tuple[str, str, str]] = []  # label, path, blob
-    for ref, snap in ((MAIN, view.main), (INBOX, view.inbox)):
-        label = _LABELS[ref]
-        before = snapshot(backend, known[label]) if known.get(label) else None
-        for changed in record_changes(backend, before, snap):
-            hidden = ref == MAIN and changed.path in view.quarantined
-            name = memory_of_path(changed.path) or tombstone_of_path(changed.path) or ""
-            if changed.new is None or hidden:
-                removals.append((label if memory_of_path(changed.path) else "tombstone", name))
-            elif ref == MAIN or memory_of_path(changed.path):
-                wanted.append((label, changed.path, changed.new.oid))
-    return _read(view, wanted)
+    before = snapshot(backend, known) if known else None
+    blobs: dict[str, str] = {}
+    for changed in record_changes(backend, before, view.main):
+        digest = tombstone_of_path(changed.path)
+        if digest and known:
+            removals.append(("tombstone", digest))
+        if digest and changed.new and changed.path not in view.quarantined:
+            blobs[changed.path] = changed.new.oid
+    documents = []
+    for (path, oid), (_, _, raw) in zip(blobs.items(), backend.read_many(blobs.values()), strict=True):
+        tomb = tombstone_from_bytes(raw, path=path, trusted=True)
+        if tomb.standing:
+            claim, at = tombstone_claim(tomb), _instant(tomb.history[-1].event)
+            rejected = Memory(
+                id=tomb.digest, kind="fact", title=claim.title, body=claim.body, status="wrong",
+                scope=Scope(tomb.project), origin="inferred",
+            )  # fmt: skip
+            documents.append(Document("tombstone", rejected, at, at, oid))
+    return documents
 
 
-def _read(view: View, wanted: list[tuple[str, str, str]]) -> Iterator[Document]:
-    times = {label: _times(snap, len(wanted)) for label, snap in (("main", view.main), ("inbox", view.inbox))}
-    blobs = view.workspace.backend.read_many(oid for _, _, oid in wanted)
-    for (label, path, oid), (_, _, raw) in zip(wanted, blobs, strict=True):
-        if tombstone_of_path(path):
-            tomb = tombstone_from_bytes(raw, path=path, trusted=True)
-            if tomb.standing:
-                claim = tombstone_claim(tomb)
-                rejected = Memory(
-                    id=tomb.digest, kind="fact", title=claim.title, body=claim.body, status="wrong",
-                    scope=Scope(tomb.project), origin="inferred",
-                )  # fmt: skip
-                at = _instant(tomb.history[-1].event)
-                yield Document(ref="tombstone", memory=rejected, recorded=at, changed=at, blob=oid)
-            continue
-        memory = memory_from_bytes(raw, path=path, trusted=label == "main" or view.inbox_own)
-        recorded, changed = times[label](memory.id)
-        yield Document(ref=label, memory=memory, recorded=recorded, changed=changed, blob=oid)
-
-
-class _times:
-    """When a memory was first and last written, by the ids of its events."""
-
-    def __init__(self, snap: Snapshot, asked: int) -> None:
-        self._snap = snap
-        self._all = _all_times(snap) if asked >= _MANY else None
-
-    def __call__(self, identifier: str) -> Times:
-        if self._all is not None:
-            return self._all.get(identifier, _UNTOLD)
-        names = [event_of_path(path) for path in self._snap.event_names(identifier)]
-        events = [name for name in names if name]
-        return (_instant(events[0]), _instant(events[-1])) if events else _UNTOLD
-
-
-def _all_times(snap: Snapshot) -> dict[str, Times]:
-    bounds: dict[str, tuple[str, str]] = {}
-    for path, _ in snap.walk(EVENTS):
-        event, _, subject = path.rsplit("/", 1)[-1].removesuffix(".json").partition(".")
-        first, last = bounds.get(subject, (event, event))
-        bounds[subject] = (min(first, event), max(last, event))
-    return {subject: (_instant(first), _instant(last)) for subject, (first, last) in bounds.items()}
+def _read(view: View, wanted: list[Wanted]) -> Iterator[Document]:
+    blobs = view.workspace.backend.read_many(one.blob for one in wanted)
+    for one, (_, _, raw) in zip(wanted, blobs, strict=True):
+        memory = memory_from_bytes(raw, path=one.path, trusted=one.label == "main" or view.inbox_own)
+        yield Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until)
 
 
 def _instant(event: str) -> datetime:
     return datetime.fromtimestamp(event_milliseconds(event) / 1000, timezone.utc)
-
-
-_UNTOLD: Final[Times] = (datetime(1970, 1, 1, tzinfo=timezone.utc),) * 2

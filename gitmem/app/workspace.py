@@ -86,7 +86,8 @@ class Found:
 
 @dataclass(frozen=True)
 class View:
-    """The records as believed at one moment. `quarantined` names paths whose bytes failed verification.
+    """The records as believed at one moment. `quarantined` names paths whose bytes failed verification, `failed` for
+    each path the blobs that failed there at any time.
 
     `inbox_own`: every commit of the inbox was written by this clone, so its records need no check of types.
     `doubts`: what of the branch is not believed, in a line each.
@@ -98,6 +99,7 @@ class View:
     quarantined: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     inbox_own: bool = False
     doubts: tuple[str, ...] = ()
+    failed: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     @cached_property
     def config(self) -> Config | None:

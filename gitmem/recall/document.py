@@ -1,4 +1,4 @@
-"""What the index holds of one memory. No text is stored: a hit is answered from git, and a redaction leaves no copy."""
+"""What the index holds of one version of a memory."""
 
 from __future__ import annotations
 
@@ -8,29 +8,37 @@ from typing import Any, Final
 
 from gitmem.model.frozen import dataclass
 from gitmem.model.nouns import FileRef, Memory, TestRef
+from gitmem.model.records import memory_bytes
 from gitmem.model.times import parse_instant
 from gitmem.model.tokens import tokens, tokens_version
+from gitmem.model.vocabulary import ORIGIN_RANK, STATUSES
+from gitmem.recall.cards import Card
 
-SCHEMA_VERSION: Final = 1
-OPEN_START: Final = -(2**62)  # microseconds that stand for an open end of `valid`
+SCHEMA_VERSION: Final = 2
+OPEN_START: Final = -(2**62)  # microseconds, or a position, that stands for an open end
 OPEN_END: Final = 2**62
-TIPS_UID: Final = "tips"  # the one document that is no memory: it has no ref, and its `card` holds the tips
+STATE_UID: Final = "state"  # the one document that is no memory: it has no ref, and its `state` says what is indexed
+NOW: Final = "now"  # the term of versions that nothing has replaced
 GRAM: Final = 4
 _BREAK: Final = " | "  # no token, so that no phrase runs from the title into the body
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 RAW_FIELDS: Final = (
-    "id", "ref", "kind", "project", "audience", "origin", "key", "tag", "path", "under",
+    "uid", "id", "ref", "current", "kind", "status", "project", "audience", "origin", "key", "tag", "path", "under",
+    "link", "blob",
 )  # fmt: skip
-TIME_FIELDS: Final = ("valid_from", "valid_until", "recorded", "changed")
+NUMBER_FIELDS: Final = (
+    "since", "until", "recorded", "changed", "valid_from", "valid_until", "card", "length", "state_rank", "origin_rank",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Document:
-    """One memory to be indexed.
+    """One version of a memory to be indexed.
 
-    ref: "main" or "inbox", where it lies. recorded, changed: aware UTC times of its first and last event.
-    blob: the git object id of the file.
+    ref: "main", "inbox" or "tombstone", where it lies. recorded, changed: aware UTC times of the memory's first event
+    and of the one that made this version. blob: the git object id of the file. It stood on the branch at the positions
+    [since, until) of its first-parent history (`gitmem.recall.positions`); what lies elsewhere has no past.
     """
 
     ref: str
@@ -38,6 +46,8 @@ class Document:
     recorded: datetime
     changed: datetime
     blob: str
+    since: int = 0
+    until: int = OPEN_END
 
 
 def schema_name() -> str:
@@ -46,33 +56,45 @@ def schema_name() -> str:
 
 
 def make_schema() -> Any:
-    """The tantivy schema. `text` keeps positions, for phrases; nothing else does."""
+    """The tantivy schema. `text` keeps positions, for phrases; nothing else does. Only `state` is stored: what a
+    memory says is on its card, where a flipped byte is noticed."""
     import tantivy
 
     builder = tantivy.SchemaBuilder()
-    builder.add_text_field("uid", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("status", stored=True, tokenizer_name="raw", index_option="basic")
-    builder.add_text_field("card", stored=True, tokenizer_name="raw", index_option="basic")
+    builder.add_text_field("state", stored=True, tokenizer_name="raw", index_option="basic")
     for name in RAW_FIELDS:
         builder.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    for name in TIME_FIELDS:
+    for name in NUMBER_FIELDS:
         builder.add_integer_field(name, indexed=False, fast=True)
     builder.add_text_field("text", tokenizer_name="whitespace", index_option="position")
     builder.add_text_field("grams", tokenizer_name="whitespace", index_option="basic")
     return builder.build()
 
 
-def uid(ref: str, identifier: str) -> str:
-    return f"{ref}/{identifier}"
+def uid(ref: str, identifier: str, since: int = 0) -> str:
+    return f"{ref}/{identifier}/{since}"
 
 
-def fields(document: Document) -> dict[str, Any]:
-    """The values of the tantivy document."""
+def card_of(document: Document) -> Card:
+    """What is kept beside the index of this version: its tokens for ranking, its bytes for the answer."""
+    parts = [" ".join(tokens(text)) for text in texts_of(document.memory, document.recorded)]
+    record = b"" if document.ref == "tombstone" else memory_bytes(document.memory)
+    names = names_of(document.memory)
+    return Card(document.ref, document.memory.id, document.since, document.blob, names, _BREAK.join(parts), record)
+
+
+def names_of(memory: Memory) -> tuple[str, ...]:
+    """What a memory is called exactly: its id, key, tags and paths."""
+    names = [memory.id, memory.key or "", *memory.tags, *sorted(paths_of(memory))]
+    return tuple(dict.fromkeys(name.casefold() for name in names if name))
+
+
+def fields(document: Document, card: Card, place: int) -> dict[str, Any]:
+    """The values of the tantivy document. `place`: where the card lies."""
     memory = document.memory
-    parts = [tokens(text) for text in texts_of(memory, document.recorded)]
     paths = sorted(paths_of(memory))
     values: dict[str, Any] = {
-        "uid": uid(document.ref, memory.id),
+        "uid": uid(document.ref, memory.id, document.since),
         "id": memory.id,
         "ref": document.ref,
         "kind": memory.kind,
@@ -83,13 +105,23 @@ def fields(document: Document) -> dict[str, Any]:
         "tag": [tag.casefold() for tag in memory.tags],
         "path": paths,
         "under": sorted({folder for path in paths for folder in folders_of(path)}),
+        "link": sorted({f"{link.type}:{link.to}" for link in memory.links}),
+        "blob": document.blob,
+        "since": document.since,
+        "until": document.until,
         "valid_from": OPEN_START if memory.valid.start is None else microseconds(parse_instant(memory.valid.start)),
         "valid_until": OPEN_END if memory.valid.until is None else microseconds(parse_instant(memory.valid.until)),
         "recorded": microseconds(document.recorded),
         "changed": microseconds(document.changed),
-        "text": _BREAK.join(" ".join(words) for words in parts),
-        "grams": " ".join(grams(dict.fromkeys(word for words in parts for word in words))),
+        "card": place,
+        "length": card.words.count(" ") + 1,
+        "state_rank": STATUSES.index(memory.status) if memory.status in STATUSES else len(STATUSES),
+        "origin_rank": ORIGIN_RANK.get(memory.origin, 0),
+        "text": card.words,
+        "grams": " ".join(grams(dict.fromkeys(card.words.split()))),
     }
+    if document.until == OPEN_END:
+        values["current"] = NOW
     if memory.key is not None:
         values["key"] = memory.key
     return values
@@ -134,16 +166,31 @@ def folders_of(path: str) -> Iterator[str]:
 
 
 def grams(words: Iterable[str]) -> Iterator[str]:
-    """The 4-grams of each plain word with its ends marked; they forgive a typo where a stem does not.
+    """The terms of the 4-grams of each plain word with its ends marked; they forgive a typo where a stem does not.
 
     Marked ends: githist dev MRR 67.0 -> 67.6 against bare grams.
     """
     for word in words:
-        if len(word) >= GRAM - 1 and word.isalpha():
-            marked = f"<{word}>"
-            yield from (marked[i : i + GRAM] for i in range(len(marked) - GRAM + 1))
+        yield from map(gram_term, pieces_of(word))
+
+
+def pieces_of(word: str) -> list[str]:
+    """The 4-grams of a plain word with a space at its ends, as they stand in a text of words."""
+    if len(word) < GRAM - 1 or not word.isalpha():
+        return []
+    marked = f" {word} "
+    return [marked[i : i + GRAM] for i in range(len(marked) - GRAM + 1)]
+
+
+def gram_term(piece: str) -> str:
+    """A 4-gram as a term of the index, which holds no spaces."""
+    return piece.replace(" ", "_")
 
 
 def microseconds(moment: datetime) -> int:
     """Unix microseconds, exact, so that the index and `Filter.admits` agree at every instant."""
     return (moment - _EPOCH) // timedelta(microseconds=1)
+
+
+def from_microseconds(number: int) -> datetime:
+    return _EPOCH + timedelta(microseconds=number)

@@ -2,29 +2,59 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from math import ceil
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
+from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Filter
-from gitmem.model.tokens import tokens
+from gitmem.model.records import memory_from_bytes
+from gitmem.recall.cards import Cards, CardWriter
 from gitmem.recall.checksums import check_stores
-from gitmem.recall.document import TIPS_UID, Document, fields, grams, make_schema, schema_name, uid
+from gitmem.recall.clauses import Clauses
+from gitmem.recall.document import (
+    OPEN_END,
+    STATE_UID,
+    Document,
+    card_of,
+    fields,
+    from_microseconds,
+    make_schema,
+    schema_name,
+    uid,
+)
 from gitmem.recall.faults import IndexBusy, IndexDamaged
-from gitmem.recall.query import Clauses, Found, Hit, Query
-from gitmem.recall.ranking import CANDIDATES, GRAM_FLOOR, combine
-from gitmem.recall.words import MAX_TERMS, Words, runs, words
+from gitmem.recall.positions import Positions, Step
+from gitmem.recall.query import Found, Hit, Query
+from gitmem.recall.reader import Reader
 
 WRITER_MEMORY: Final = 30_000_000  # bytes; tantivy takes no less than 15 MB
 REFS: Final = ("main", "inbox")
-_SIMILAR_TERMS: Final = 24  # the rarest words of a text say what it is near to; more only cost time
-# The part of them that a similar memory holds. Texts that say the same share at least half of their words
-# (tests/policy/near_pairs.py); two that do not share one or two rare ones by chance, and reading those costs time.
-_SIMILAR_SHARE: Final = 0.2
 _REBUILD = "gitmem reindex builds it again"
+
+
+@dataclass(frozen=True)
+class State:
+    """What an index says of itself, written with its data, so never ahead of it.
+
+    tips: the commit of each ref that it shows. generation: of the files beside it. cards: bytes of cards. steps,
+    checksum, oid: of the positions. replaced: True once a version was taken out or put anew, from when on tantivy's
+    own counts are too high.
+    """
+
+    tips: Mapping[str, str]
+    generation: int = 0
+    timeline: int = 0
+    cards: int = 0
+    steps: int = 0
+    checksum: int = 0
+    oid: int = 20
+    replaced: bool = False
 
 
 class SearchIndex:
@@ -41,8 +71,8 @@ class SearchIndex:
         self._clauses: Final = Clauses(self._schema)
         self._damaged = False
         self._index: Any = None
-        self._searcher: Any = None
-        self._tips: Mapping[str, str] = {}
+        self._reader: Reader | None = None
+        self._state = State({})
         self._seen: tuple[int, int, int] | None = None
         self._reopen()
 
@@ -53,12 +83,21 @@ class SearchIndex:
 
     @property
     def tips(self) -> Mapping[str, str]:
-        """The commit of each ref that this index shows; written with the data, so never ahead of it."""
-        return self._tips
+        """The commit of each ref that this index shows."""
+        return self._state.tips
 
     def is_current(self) -> bool:
         """False when what lies on disk is, or may be, another index than this object shows."""
         return self._index is not None and self._seen == _stamp(self._folder / "meta.json")
+
+    def positions(self) -> Positions:
+        """The first-parent history that this index knows. Raises IndexDamaged."""
+        state = self._state
+        if not state.steps:
+            return Positions()
+        with self._damage_is_typed():
+            path = self._beside("positions", state.generation, state.timeline)
+            return Positions.load(path, state.steps, state.checksum, state.oid)
 
     # Writing
 
@@ -68,29 +107,59 @@ class SearchIndex:
         remove: Iterable[tuple[str, str]],
         tips: Mapping[str, str],
         *,
+        ended: Mapping[str, int] | None = None,
+        steps: Sequence[Step] = (),
+        kept: int | None = None,
         rebuild: bool = False,
     ) -> None:
-        """Make the index show `tips`: put `add` in (in place of what has the same ref and id), take `remove`, pairs of
-        ref and id, out. `rebuild` forgets everything first. `add` is read one by one.
+        """Make the index show `tips`: put `add` in (in place of what has the same ref, id and `since`) and take
+        `remove`, pairs of ref and id, out. `add` is read one by one.
+
+        ended: for a memory of the branch the position at which its open version was replaced or removed. steps: what
+        the first-parent history goes on with, after the `kept` first steps (None: all); a version from after those
+        is forgotten, and one that ended there stands again. `rebuild` forgets everything first.
 
         All or nothing. Raises IndexBusy when another process writes, or wrote since this object was opened or
         last updated (then `tips` is already the new value: make the difference again).
         """
         with self._writer_lock():
-            before = self._tips
+            before = self._state
             self._reopen()
-            if not rebuild and dict(before) != dict(self._tips):
+            if not rebuild and before != self._state:
                 raise IndexBusy("the search index was updated by another process", hint="run the command again")
+            fresh = self._index is None or rebuild
             with self._damage_is_typed():
+                history = Positions() if fresh else self.positions()
                 writer = (self._index or self._create()).writer(WRITER_MEMORY, 1)
                 if rebuild:
                     writer.delete_all_documents()
+            kept = len(history) if kept is None else min(kept, len(history))
+            rewound = kept < len(history)
+            longer = history.with_steps(kept, steps)
+            generation = self._newest_generation() + 1 if fresh else self._state.generation
+            timeline = 0 if fresh else self._state.timeline + rewound
+            replaced = not fresh and self._state.replaced
             try:
-                for ref, identifier in remove:
-                    writer.delete_documents_by_term("uid", uid(ref, identifier))
-                for document in add:
-                    self._put(writer, fields(document))
-                self._put(writer, {"uid": TIPS_UID, "card": json.dumps(dict(tips), sort_keys=True)})
+                with CardWriter(self._beside("cards", generation), 0 if fresh else self._state.cards) as cards:
+                    for query in self._clauses.of_each(remove):
+                        writer.delete_documents_by_query(query)
+                        replaced = True
+                    moved = [] if fresh else list(self._changed(ended or {}, kept if rewound else None))
+                    for version, document in moved:
+                        writer.delete_documents_by_term("uid", version)
+                        replaced = True
+                        if document is not None:
+                            self._put(writer, cards, document)
+                    for document in add:
+                        replaced = (not fresh and self._take_out(writer, document)) or replaced
+                        self._put(writer, cards, document)
+                    cards.close()
+                self._write_positions(longer, 0 if fresh or rewound else kept, generation, timeline)
+                state = State(
+                    dict(tips), generation, timeline, cards.end, len(longer), longer.checksum, longer.oid_size, replaced
+                )
+                writer.delete_documents_by_term("uid", STATE_UID)
+                self._add(writer, {"uid": STATE_UID, "state": json.dumps(_plain(state), sort_keys=True)})
                 with self._damage_is_typed():
                     writer.commit()
             except BaseException:
@@ -100,13 +169,48 @@ class SearchIndex:
                 # Without it the process ends before small segments are merged, and they pile up.
                 writer.wait_merging_threads()
             self._reopen()
+            self._clear()
 
-    def _put(self, writer: Any, values: Mapping[str, Any]) -> None:
+    def _put(self, writer: Any, cards: CardWriter, document: Document) -> None:
+        card = card_of(document)
+        self._add(writer, fields(document, card, cards.add(card)))
+
+    def _add(self, writer: Any, values: Mapping[str, Any]) -> None:
         import tantivy
 
         with self._damage_is_typed():
-            writer.delete_documents_by_term("uid", values["uid"])
             writer.add_document(tantivy.Document(**values))
+
+    def _take_out(self, writer: Any, document: Document) -> bool:
+        """Take out what `document` replaces; False when there is nothing."""
+        name = uid(document.ref, document.memory.id, document.since)
+        if self._reader is None or not self._reader.count(self._clauses.term("uid", name)):
+            return False
+        writer.delete_documents_by_term("uid", name)
+        return True
+
+    def _changed(self, ended: Mapping[str, int], kept: int | None) -> Iterator[tuple[str, Document | None]]:
+        """The versions on the branch whose interval changes, by uid, each with what it becomes."""
+        reader, clauses = self._reader, self._clauses
+        if reader is None or not (ended or kept is not None):
+            return
+        wanted = [clauses.must([*clauses.stood(None), clauses.one_of("id", ended)])] if ended else []
+        if kept is not None:
+            wanted += [clauses.between("since", kept, OPEN_END), clauses.between("until", kept, OPEN_END - 1)]
+        for version in reader.numbered(clauses.must([clauses.term("ref", "main"), clauses.any_of(wanted)])):
+            since, until = version.numbers["since"], version.numbers["until"]
+            name = uid(version.ref, version.id, since)
+            if kept is not None and since >= kept:
+                yield name, None
+                continue
+            if kept is not None and kept <= until:
+                until = OPEN_END
+            until = ended.get(version.id, until) if until == OPEN_END else until
+            yield name, Document(
+                version.ref, memory_from_bytes(reader.record(version), path=version.id, trusted=True),
+                from_microseconds(version.numbers["recorded"]), from_microseconds(version.numbers["changed"]),
+                version.blob, since, until,
+            )  # fmt: skip
 
     @contextmanager
     def _writer_lock(self) -> Iterator[None]:
@@ -130,70 +234,101 @@ class SearchIndex:
             left.unlink()
         return tantivy.Index(self._schema, str(self._folder))
 
+    def _beside(self, name: str, *numbers: int) -> Path:
+        """A file of gitmem's own beside those of tantivy."""
+        return self._folder / ".".join([name, *map(str, numbers)])
+
+    def _newest_generation(self) -> int:
+        names = [path.name.split(".")[1] for path in self._folder.glob("cards.*")]
+        return max((int(name) for name in names if name.isdigit()), default=0)
+
+    def _write_positions(self, positions: Positions, kept: int, generation: int, timeline: int) -> None:
+        positions.save(self._beside("positions", generation, timeline), kept)
+
+    def _clear(self) -> None:
+        """Remove the files of earlier generations; who has one open reads on."""
+        state = self._state
+        named = {
+            self._beside("cards", state.generation),
+            self._beside("positions", state.generation, state.timeline),
+        }
+        for path in [*self._folder.glob("cards.*"), *self._folder.glob("positions.*")]:
+            if path not in named:
+                path.unlink(missing_ok=True)
+
     # Reading
 
     def search(self, query: Query, seen: Filter | None) -> Found:
-        """The memories that `query` asks for and `seen` admits (None: no filter; for the gate and review only).
+        """The versions that `query` asks for and `seen` admits (None: no filter; for the gate and review only).
 
         Words are found by any of them and ranked; flags alone (`--no-header`) are found as written, by any. Raises
         IndexDamaged when a file of the index turns out to be broken.
         """
-        if self._index is None:
-            return Found((), 0, 0)
         with self._damage_is_typed():
-            passing = self._clauses.must(self._clauses.passing(query, seen))
-            searched = self._run(passing, 1).count
-            asked = words(query.texts, self._frequency, self._searcher.num_docs)
-            if not asked.weights:
-                empty = not any(text.strip() for text in query.texts)
-                return self._newest(passing, query, searched) if empty else Found((), 0, searched)
-            exactly = (*(asked.phrases if query.phrase else ()), *runs(query.phrases))
-            if exactly:
-                passing = self._clauses.must([passing, *map(self._clauses.phrase, exactly)])
-            if query.order == "newest":
-                wanted = self._clauses.must([passing, self._clauses.flat(self._text(asked))])
-                return self._newest(wanted, query, searched)
-            order = self._ranked(asked, passing)
-            page = order[query.offset : query.offset + query.limit]
-            matched = self._matched([u for u, _ in page], asked)
-            hits = (_hit(u, score, tuple(matched[u])) for u, score in page)
-            return Found(tuple(hits), len(order), searched)
+            return self._reader.search(query, seen) if self._reader else Found((), 0, 0)
 
     def similar(self, text: str, limit: int) -> list[Hit]:
         """Memories in every state and on every ref that share some of the rarest words of `text`. For the gate."""
-        if self._index is None:
-            return []
         with self._damage_is_typed():
-            known = {t: n for t in dict.fromkeys(tokens(text)) if (n := self._frequency(t))}
-            rarest = sorted(known, key=lambda t: known[t])[:_SIMILAR_TERMS]
-            shared = self._clauses.any_of(
-                [self._clauses.term("text", t) for t in rarest], least=max(1, ceil(_SIMILAR_SHARE * len(rarest)))
-            )
-            scores, _, _ = self._candidates(shared, limit)
-            return [_hit(u, score) for u, score in scores.items()]
+            return self._reader.similar(text, limit) if self._reader else []
 
     def with_key(self, key: str) -> list[tuple[str, str]]:
-        """(ref, id) of every memory with this key, in every state."""
-        return self._where(self._clauses.one_of("key", [key]))
+        """(ref, id) of every memory that has or had this key, in every state."""
+        return self._names(self._clauses.one_of("key", [key]))
 
     def ids(self, prefix: str) -> list[tuple[str, str]]:
         """(ref, id) of every memory whose id starts with `prefix`, in every state, in order of id."""
-        if self._index is None or not prefix.isascii():
+        if self._reader is None or not prefix.isascii():
             return []
         with self._damage_is_typed():
-            known = [term for term, _ in self._searcher.terms_with_prefix("id", prefix)]
-        return self._where(self._clauses.one_of("id", known))
+            known = self._reader.terms("id", prefix)
+        return self._names(self._clauses.must([*self._clauses.stood(None), self._clauses.one_of("id", known)]))
+
+    def versions(self, ids: Iterable[str], seen: Filter | None, position: int | None = None) -> list[Hit]:
+        """The versions of these memories on the branch that stood at a position and that `seen` admits, as `Query`
+        says it. By id, the newer first."""
+        return self._of("id", ids, seen, position)
+
+    def linking(self, links: Iterable[str], seen: Filter | None, position: int | None = None) -> list[Hit]:
+        """As `versions`, of memories with one of these links, each written `solves:<id>`."""
+        return self._of("link", links, seen, position)
+
+    def recorded(self, ids: Iterable[str]) -> dict[str, datetime]:
+        """When memories of the branch were first recorded."""
+        clauses = self._clauses
+        query = clauses.must([clauses.term("ref", "main"), clauses.one_of("id", ids)])
+        with self._damage_is_typed():
+            found = self._reader.numbered(query) if self._reader else iter(())
+            return {version.id: from_microseconds(version.numbers["recorded"]) for version in found}
 
     def count(self) -> int:
         """The number of memories, in every state and on every ref."""
-        return int(self._run(self._clauses.one_of("ref", REFS), 1).count) if self._index is not None else 0
+        clauses = self._clauses
+        with self._damage_is_typed():
+            return (
+                self._reader.count(clauses.must([*clauses.stood(None), clauses.one_of("ref", REFS)]))
+                if self._reader
+                else 0
+            )
 
     # Parts
+
+    def _of(self, field: str, values: Iterable[str], seen: Filter | None, position: int | None) -> list[Hit]:
+        clauses = self._clauses
+        query = [clauses.one_of(field, values), clauses.term("ref", "main")]
+        with self._damage_is_typed():
+            query = clauses.must([*query, *clauses.stood(position), *clauses.visible(seen)])
+            return self._reader.versions(query) if self._reader else []
+
+    def _names(self, query: Any) -> list[tuple[str, str]]:
+        with self._damage_is_typed():
+            found = self._reader.versions(query, records=False) if self._reader else []
+        return list(dict.fromkeys((hit.ref, hit.id) for hit in sorted(found, key=lambda hit: (hit.id, hit.ref))))
 
     def _reopen(self) -> None:
         import tantivy
 
-        self._index, self._searcher, self._tips = None, None, {}
+        self._index, self._reader, self._state = None, None, State({})
         self._seen = _stamp(self._folder / "meta.json")
         if self._damaged or not (self._folder / "meta.json").exists():
             self._damaged = False
@@ -201,14 +336,17 @@ class SearchIndex:
         try:
             with self._damage_is_typed():
                 check_stores(self._folder)
-                self._index = tantivy.Index(self._schema, str(self._folder))
-                self._index.config_reader("manual")  # else a thread watches the folder as long as the object lives
-                self._searcher = self._index.searcher()
-                found = self._run(self._clauses.term("uid", TIPS_UID), 1).hits
-                if found:
-                    self._tips = json.loads(self._searcher.doc(found[0][1]).get_first("card") or "")
-                else:  # made, and the process died before the first update was whole
-                    self._index = None
+                index = tantivy.Index(self._schema, str(self._folder))
+                index.config_reader("manual")  # else a thread watches the folder as long as the object lives
+                searcher = index.searcher()
+                found = searcher.search(self._clauses.term("uid", STATE_UID), 1).hits
+                if not found:  # made, and the process died before the first update was whole
+                    return
+                said = json.loads(searcher.doc(found[0][1]).get_first("state") or "")
+                self._state = State(**said)
+                cards = Cards(self._beside("cards", self._state.generation))
+                self._index = index
+                self._reader = Reader(searcher, self._clauses, cards, self._state.replaced)
         except IndexDamaged:
             self._damaged = False
 
@@ -218,82 +356,15 @@ class SearchIndex:
         try:
             yield
         except BaseException as error:
-            if not isinstance(error, ValueError | OSError) and type(error).__name__ != "PanicException":
+            broken = ValueError | OSError | TypeError | zlib.error
+            if not isinstance(error, broken) and type(error).__name__ != "PanicException":
                 raise
-            self._index, self._searcher, self._tips, self._damaged = None, None, {}, True
+            self._index, self._reader, self._state, self._damaged = None, None, State({}), True
             raise IndexDamaged(f"the search index in {self._folder} cannot be read: {error}", hint=_REBUILD) from error
 
-    def _run(self, query: Any, limit: int, **kwargs: Any) -> Any:
-        return self._searcher.search(query, max(limit, 1), **kwargs)
 
-    def _frequency(self, term: str) -> int:
-        return int(self._searcher.doc_freq("text", term))
-
-    def _text(self, asked: Words) -> Any:
-        """Any of the words; of a query of flags alone, any of the flags and nothing else."""
-        weights = dict.fromkeys(asked.flags, 1.0) if asked.literal else asked.weights
-        return self._clauses.any_of(
-            [self._clauses.weighted(self._clauses.term("text", t), w) for t, w in weights.items()]
-        )
-
-    def _ranked(self, asked: Words, passing: Any) -> list[tuple[str, float]]:
-        clauses = self._clauses
-        text = self._text(asked)
-        lists = [clauses.must([passing, text])]
-        pieces = [] if asked.literal else list(dict.fromkeys(grams(asked.weights)))[:MAX_TERMS]
-        if pieces:
-            alike = [clauses.term("grams", piece) for piece in pieces]
-            related = clauses.any_of([text, clauses.any_of(alike, least=-int(-GRAM_FLOOR * len(pieces) // 1))])
-            lists.append(clauses.must([passing, clauses.flat(related), clauses.any_of(alike)]))
-        else:
-            lists.append(None)
-        exact = [clauses.one_of(field, asked.raw) for field in ("path", "key", "id")]
-        exact.append(clauses.one_of("tag", [word.casefold() for word in asked.raw]))
-        exact.append(clauses.one_of("text", asked.flags))
-        lists.append(clauses.must([passing, clauses.flat(clauses.any_of(exact), 1.0)]))
-        results = [self._candidates(query, CANDIDATES) if query is not None else ({}, {}, {}) for query in lists]
-        status = {u: s for _, known, _ in results for u, s in known.items()}
-        recorded = {u: r for _, _, times in results for u, r in times.items()}
-        return combine(results[0][0], results[1][0], results[2][0], status, recorded)
-
-    def _candidates(self, query: Any, limit: int) -> tuple[dict[str, float], dict[str, str], dict[str, int]]:
-        """The best of one query by uid: the score, the state, the time of recording."""
-        hits = self._run(query, limit, count=False).hits
-        times = self._searcher.fast_field_values("recorded", [address for _, address in hits])
-        scores, status, recorded = {}, {}, {}
-        for (score, address), time in zip(hits, times, strict=True):
-            document = self._searcher.doc(address)
-            name, state = document.get_first("uid"), document.get_first("status")
-            if time is None or name is None or state is None:
-                raise ValueError("a memory without its uid, state or time")
-            scores[name], status[name], recorded[name] = float(score), state, int(time)
-        return scores, status, recorded
-
-    def _newest(self, query: Any, asked: Query, searched: int) -> Found:
-        found = self._run(query, asked.limit, order_by_field="recorded", offset=asked.offset)
-        names = [self._searcher.doc(address).get_first("uid") for _, address in found.hits][: asked.limit]
-        return Found(tuple(_hit(name, 0.0) for name in names), found.count, searched)
-
-    def _matched(self, uids: list[str], asked: Words) -> dict[str, list[str]]:
-        """Which terms of the query each memory holds."""
-        matched: dict[str, list[str]] = {name: [] for name in uids}
-        page = self._clauses.flat(self._clauses.one_of("uid", uids))
-        for term in dict.fromkeys([*asked.flags, *asked.weights]):
-            found = self._run(self._clauses.must([page, self._clauses.term("text", term)]), len(uids), count=False)
-            for _, address in found.hits:
-                name = self._searcher.doc(address).get_first("uid")
-                if name not in matched:
-                    raise ValueError("a list of memories that points beside them")
-                matched[name].append(term)
-        return matched
-
-    def _where(self, query: Any) -> list[tuple[str, str]]:
-        if self._index is None:
-            return []
-        with self._damage_is_typed():
-            found = self._run(query, self._searcher.num_docs).hits
-            pairs = [self._searcher.doc(address).get_first("uid").split("/", 1) for _, address in found]
-        return sorted(((ref, identifier) for ref, identifier in pairs), key=lambda pair: (pair[1], pair[0]))
+def _plain(state: State) -> dict[str, Any]:
+    return {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
@@ -303,8 +374,3 @@ def _stamp(path: Path) -> tuple[int, int, int] | None:
     except OSError:
         return None
     return found.st_ino, found.st_mtime_ns, found.st_size
-
-
-def _hit(name: str, score: float, matched: tuple[str, ...] = ()) -> Hit:
-    ref, _, identifier = name.partition("/")
-    return Hit(ref, identifier, score, matched)

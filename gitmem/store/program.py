@@ -50,6 +50,7 @@ QUARANTINE = ("GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_Q
 
 
 Process = subprocess.Popen[bytes]
+NO_INPUT = subprocess.DEVNULL
 
 
 class Completed(NamedTuple):

@@ -1,0 +1,115 @@
+"""The cards of the index: for each version of a memory the tokens that ranking counts and the bytes that answer.
+
+They lie in one append-only file beside the tantivy files, each with its own checksum, because tantivy checks none:
+a flipped byte in its own document store makes it ask for a length that nothing has, and the process aborts. A
+card is found by a number in a fast field, so that ranking a hundred candidates reads no document store.
+"""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import IO, Final
+
+from gitmem.model.frozen import dataclass
+
+_LENGTH_BITS: Final = 24  # of a place: the length of the card; the rest is its offset
+_HEAD: Final = 8  # bytes: the CRC-32 of what follows, the length of the ranked part
+LARGEST: Final = 2**_LENGTH_BITS - 1
+
+
+@dataclass(frozen=True)
+class Card:
+    """One version.
+
+    names: what it is found by exactly: id, key, tags, paths, case folded. words: its tokens, separated by spaces.
+    record: its canonical bytes; empty for a tombstone.
+    """
+
+    ref: str
+    id: str
+    since: int
+    blob: str
+    names: tuple[str, ...]
+    words: str
+    record: bytes
+
+
+@dataclass(frozen=True)
+class Ranked:
+    """The part of a card that ranking reads. words: as `Card.words`, with a space at each end."""
+
+    ref: str
+    id: str
+    since: int
+    blob: str
+    names: tuple[str, ...]
+    words: str
+
+
+class Cards:
+    """One file of cards, read. It is only ever appended to, so what was read from the index stays readable."""
+
+    def __init__(self, path: Path) -> None:
+        self._path: Final = path
+        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+
+    def ranked(self, place: int) -> Ranked:
+        """Raises ValueError when the bytes there are not those that were written."""
+        card, size = self._card(place)
+        title, names, words = zlib.decompress(card[_HEAD : _HEAD + size]).decode().split("\n")
+        ref, identifier, since, blob = title.split("/")
+        return Ranked(ref, identifier, int(since), blob, tuple(names.split("\t")), words)
+
+    def record(self, place: int) -> bytes:
+        """The canonical bytes of the memory. Raises ValueError as `ranked`."""
+        card, size = self._card(place)
+        return zlib.decompress(card[_HEAD + size :])
+
+    def _card(self, place: int) -> tuple[bytes, int]:
+        card = os.pread(self._descriptor, place & LARGEST, place >> _LENGTH_BITS)
+        if len(card) < _HEAD or zlib.crc32(card[4:]) != int.from_bytes(card[:4], "little"):
+            raise ValueError(f"{self._path.name} does not match its checksum")
+        return card, int.from_bytes(card[4:_HEAD], "little")
+
+    def __del__(self) -> None:
+        os.close(self._descriptor)
+
+
+class CardWriter:
+    """Appends cards to a file, from `start` bytes on: what a writer that died left behind that is overwritten."""
+
+    def __init__(self, path: Path, start: int) -> None:
+        self._file: IO[bytes] = path.open("r+b" if path.exists() else "w+b")
+        self.end = self._file.seek(start)
+
+    def add(self, card: Card) -> int:
+        """The place of the card, for `Cards`. Raises ValueError for one of more than 16 MB."""
+        title = f"{card.ref}/{card.id}/{card.since}/{card.blob}"
+        ranked = zlib.compress("\n".join([title, "\t".join(card.names), f" {card.words} "]).encode(), 1)
+        rest = len(ranked).to_bytes(4, "little") + ranked + zlib.compress(card.record, 1)
+        if len(rest) + 4 > LARGEST:
+            raise ValueError(f"the memory {card.id} is too large to be indexed")
+        place = self.end << _LENGTH_BITS | (len(rest) + 4)
+        self._file.write(zlib.crc32(rest).to_bytes(4, "little") + rest)
+        self.end += len(rest) + 4
+        return place
+
+    def close(self) -> None:
+        """Write what is left and keep it: the index that names it is written next."""
+        self._file.flush()
+        os.fsync(self._file.fileno())
+        self._file.close()
+
+    def __enter__(self) -> CardWriter:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+
+def card_files(folder: Path) -> Iterator[Path]:
+    """Every file of cards in `folder`, whatever its generation."""
+    yield from folder.glob("cards.*")

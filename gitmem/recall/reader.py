@@ -1,0 +1,172 @@
+"""Reading one state of the search index: candidates from tantivy, cards for what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from math import ceil
+from typing import Any, Final, NamedTuple
+
+from gitmem.model.judgement import Filter
+from gitmem.model.tokens import tokens
+from gitmem.recall.cards import Cards
+from gitmem.recall.clauses import Clauses
+from gitmem.recall.document import NUMBER_FIELDS, gram_term, pieces_of
+from gitmem.recall.query import Found, Hit, Query
+from gitmem.recall.ranking import CANDIDATES, GRAM_FLOOR, Candidate, Corpus, Scored, confidence, rank
+from gitmem.recall.words import MAX_TERMS, Words, runs, words
+
+_SIMILAR_TERMS: Final = 24  # the rarest words of a text say what it is near to; more only cost time
+# The part of them that a similar memory holds. Texts that say the same share at least half of their words
+# (tests/policy/near_pairs.py); two that do not share one or two rare ones by chance, and reading those costs time.
+_SIMILAR_SHARE: Final = 0.2
+_RANKED_NUMBERS: Final = ("card", "length", "state_rank", "origin_rank", "recorded", "changed", "since", "until")
+
+
+class Version(NamedTuple):
+    """The numbers of one version in the index, by the names of `NUMBER_FIELDS`, and its card's."""
+
+    ref: str
+    id: str
+    blob: str
+    numbers: Mapping[str, int]
+
+
+class Reader:
+    """One searcher with its cards. tantivy's errors come out as they are; `SearchIndex` gives them a type."""
+
+    def __init__(self, searcher: Any, clauses: Clauses, cards: Cards, replaced: bool) -> None:
+        self._searcher: Final = searcher
+        self._clauses: Final = clauses
+        self._cards: Final = cards
+        self._replaced: Final = replaced  # whether tantivy's own counts include versions that are gone
+
+    def search(self, query: Query, seen: Filter | None) -> Found:
+        passing = self._clauses.must(self._clauses.passing(query, seen))
+        searched = self.count(passing)
+        asked = words(query.texts, self.frequency, self._documents())
+        if not asked.weights:
+            empty = not any(text.strip() for text in query.texts)
+            return self._newest(passing, query, searched) if empty else Found((), 0, searched)
+        exactly = (*(asked.phrases if query.phrase else ()), *runs(query.phrases))
+        if exactly:
+            passing = self._clauses.must([passing, *map(self._clauses.phrase, exactly)])
+        if query.order == "newest":
+            wanted = self._clauses.must([passing, self._clauses.flat(self._text(asked))])
+            return self._newest(wanted, query, searched)
+        corpus = self._corpus(asked)
+        order = rank(self._candidates(asked, passing, corpus), asked, corpus, query.places)
+        page = order[query.offset : query.offset + query.limit]
+        sure = confidence(order[0], asked, corpus) if order else 0.0
+        return Found(tuple(map(self._hit, page)), len(order), searched, sure)
+
+    def similar(self, text: str, limit: int) -> list[Hit]:
+        clauses = self._clauses
+        known = {t: n for t in dict.fromkeys(tokens(text)) if (n := self.frequency(t))}
+        rarest = sorted(known, key=lambda t: known[t])[:_SIMILAR_TERMS]
+        least = max(1, ceil(_SIMILAR_SHARE * len(rarest)))
+        shared = clauses.any_of([clauses.term("text", t) for t in rarest], least=least)
+        hits = self._run(clauses.must([*map(clauses.flat, clauses.stood(None)), shared]), limit, count=False).hits
+        cards = self._searcher.fast_field_values("card", [address for _, address in hits])
+        ranked = [(score, self._cards.ranked(place)) for (score, _), place in zip(hits, cards, strict=True)]
+        return [Hit(card.ref, card.id, float(score)) for score, card in ranked]
+
+    def versions(self, query: Any, *, records: bool = True) -> list[Hit]:
+        """Every version that a query finds, by id, ref and then the newer first."""
+        hits = [self._hit_of(version, records) for version in self.numbered(query)]
+        return sorted(hits, key=lambda hit: (hit.id, hit.ref, -hit.since))
+
+    def numbered(self, query: Any) -> Iterator[Version]:
+        """Every version that a query finds, with all of its numbers, in no order."""
+        addresses = [address for _, address in self._run(query, self._searcher.num_docs, count=False).hits]
+        columns = [self._searcher.fast_field_values(name, addresses) for name in NUMBER_FIELDS]
+        for row in zip(*columns, strict=True):
+            numbers = dict(zip(NUMBER_FIELDS, row, strict=True))
+            card = self._cards.ranked(numbers["card"])
+            yield Version(card.ref, card.id, card.blob, numbers)
+
+    def record(self, version: Version) -> bytes:
+        return self._cards.record(version.numbers["card"])
+
+    def terms(self, field: str, prefix: str) -> list[str]:
+        return [term for term, _ in self._searcher.terms_with_prefix(field, prefix)]
+
+    def count(self, query: Any) -> int:
+        return int(self._run(query, 1).count)
+
+    def frequency(self, term: str) -> int:
+        """In how many versions of the index a token occurs."""
+        return self._frequency("text", term)
+
+    # Parts
+
+    def _frequency(self, field: str, term: str) -> int:
+        if self._replaced:
+            return self.count(self._clauses.term(field, term))
+        return int(self._searcher.doc_freq(field, term))
+
+    def _run(self, query: Any, limit: int, **kwargs: Any) -> Any:
+        return self._searcher.search(query, max(limit, 1), **kwargs)
+
+    def _documents(self) -> int:
+        return max(int(self._searcher.num_docs) - 1, 0)  # without the state
+
+    def _corpus(self, asked: Words) -> Corpus:
+        pieces = [] if asked.literal else list(dict.fromkeys(p for word in asked.weights for p in pieces_of(word)))
+        average = self._searcher.aggregate(self._clauses.everything(), {"length": {"avg": {"field": "length"}}})
+        return Corpus(
+            documents=self._documents(),
+            average=float(average["length"]["value"] or 1.0),
+            terms={term: self.frequency(term) for term in asked.weights},
+            grams={piece: self._frequency("grams", gram_term(piece)) for piece in pieces[:MAX_TERMS]},
+        )
+
+    def _text(self, asked: Words) -> Any:
+        """Any of the words; of a query of flags alone, any of the flags and nothing else."""
+        weights = dict.fromkeys(asked.flags, 1.0) if asked.literal else asked.weights
+        return self._clauses.any_of(
+            [self._clauses.weighted(self._clauses.term("text", t), w) for t, w in weights.items()]
+        )
+
+    def _candidates(self, asked: Words, passing: Any, corpus: Corpus) -> Iterator[Candidate]:
+        clauses = self._clauses
+        text = self._text(asked)
+        lists = [clauses.must([passing, text])]
+        alike = [clauses.term("grams", gram_term(piece)) for piece, count in corpus.grams.items() if count]
+        if alike:
+            floor = -int(-GRAM_FLOOR * len(corpus.grams) // 1)
+            related = clauses.any_of([text, clauses.any_of(alike, least=floor)])
+            lists.append(clauses.must([passing, clauses.flat(related), clauses.any_of(alike)]))
+        exact = [clauses.one_of(field, asked.raw) for field in ("path", "key", "id")]
+        exact.append(clauses.one_of("tag", [word.casefold() for word in asked.raw]))
+        exact.append(clauses.one_of("text", asked.flags))
+        # Among many that bear the name, those that say something of the rest.
+        lists.append(clauses.must([passing, clauses.flat(clauses.any_of(exact))], should=[text]))
+        found = {}
+        for query in lists:
+            for _, address in self._run(query, CANDIDATES, count=False).hits:
+                found[(address.segment_ord, address.doc)] = address
+        yield from self._read(list(found.values()))
+
+    def _read(self, addresses: Sequence[Any]) -> Iterator[Candidate]:
+        columns = [self._searcher.fast_field_values(name, addresses) for name in _RANKED_NUMBERS]
+        for place, *numbers in zip(*columns, strict=True):
+            yield Candidate(self._cards.ranked(place), place, *numbers)
+
+    def _newest(self, query: Any, asked: Query, searched: int) -> Found:
+        found = self._run(query, asked.limit, order_by_field="recorded", offset=asked.offset)
+        page = self._read([address for _, address in found.hits][: asked.limit])
+        return Found(tuple(self._hit(Scored(candidate, 0.0, {}, ())) for candidate in page), found.count, searched)
+
+    def _hit(self, scored: Scored) -> Hit:
+        one = scored.candidate
+        return Hit(
+            one.ranked.ref, one.ranked.id, scored.score, scored.matched, self._cards.record(one.place),
+            one.since, one.until, one.recorded, one.changed, scored.lanes,
+        )  # fmt: skip
+
+    def _hit_of(self, version: Version, records: bool) -> Hit:
+        numbers = version.numbers
+        return Hit(
+            version.ref, version.id, record=self.record(version) if records else b"", since=numbers["since"],
+            until=numbers["until"], recorded=numbers["recorded"], changed=numbers["changed"],
+        )  # fmt: skip
