@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import chain
 from typing import TYPE_CHECKING, Final, Protocol
 
+from gitmem.app.transcripts import Transcripts
 from gitmem.app.workspace import View, read_memory
 from gitmem.errors import Ambiguous, NotFound
 from gitmem.evidence.resolvers import resolve
@@ -102,7 +103,8 @@ def sources(view: View, channel: Channel) -> Sources:
         except NotFound:
             return None
 
-    return Sources(view.workspace.backend, location.head, location.work_tree, cited, channel)
+    said = Transcripts(view.workspace)
+    return Sources(view.workspace.backend, location.head, location.work_tree, cited, channel, said)
 
 
 def resolutions(view: View, memory: Memory, channel: Channel) -> tuple[Resolution, ...]:

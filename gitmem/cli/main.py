@@ -45,6 +45,8 @@ VERBS: Final[dict[str, Verb]] = {
     "dispute": Verb("moves", "withhold a memory until somebody settles it", "Write"),
     "accept": Verb("moves", "let candidates of the inbox in", "Write"),
     "reject": Verb("moves", "turn candidates of the inbox down for good", "Write"),
+    "capture": Verb("capture", "store what the agents' transcripts have gained, without secrets", "Sessions"),
+    "sessions": Verb("sessions", "list, show, search, verify or restore captured sessions", "Sessions"),
     "recall": Verb("reading", "what is known about these words, and still holds", "Read"),
     "list": Verb("reading", "memories by kind, status, tag, path, key or date", "Read"),
     "show": Verb("reading", "one memory with its evidence checked", "Read"),
@@ -228,7 +230,7 @@ def overview() -> str:
         "repository that it is about, with evidence that is checked at every door.",
         "",
     ]
-    for group in ("Begin", "Write", "Read", "Check"):
+    for group in ("Begin", "Write", "Sessions", "Read", "Check"):
         lines.append(f"{group}:")
         shown = [(name, verb) for name, verb in VERBS.items() if verb.group == group]
         lines += [f"  {name:<12}{verb.help}" for name, verb in shown]

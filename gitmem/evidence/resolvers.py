@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final, Protocol
 
 from gitmem.errors import GitmemError, UsageError
-from gitmem.evidence import commit, file, human, memory, testcase, url
+from gitmem.evidence import commit, file, human, memory, testcase, transcript, url
 from gitmem.evidence.short import parse
 from gitmem.evidence.sources import Sources
 from gitmem.model.judgement import Resolution
@@ -36,6 +36,7 @@ RESOLVERS: Final[dict[str, Resolver]] = {
     "memory": memory,
     "human": human,
     "url": url,
+    "transcript": transcript,
 }
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass
@@ -14,6 +14,10 @@ from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import Channel
 from gitmem.store.objects import is_object_id
 from gitmem.store.port import Backend
+
+if TYPE_CHECKING:
+    from gitmem.model.sessions import Generation
+    from gitmem.store.sessions import StoredSession
 
 SIZE_LIMIT: Final = 32 * 1024 * 1024  # bytes; nothing larger is read
 _PATH_LIMIT: Final = 4096
@@ -23,13 +27,40 @@ class TooLarge(UsageError):
     """Something cited is over the size that gitmem reads. Found from the header, before reading."""
 
 
+class Said(Protocol):
+    """One turn of a session: `start` and `end` are the bytes of its record in the generation."""
+
+    @property
+    def record(self) -> str: ...
+    @property
+    def call(self) -> str | None: ...
+    @property
+    def start(self) -> int: ...
+    @property
+    def end(self) -> int: ...
+    @property
+    def speaker(self) -> str: ...
+    @property
+    def text(self) -> str: ...
+
+
+class Transcripts(Protocol):
+    """Who knows what the bytes of a session say: this room does not know the hosts' formats."""
+
+    def turns(self, stored: StoredSession, generation: Generation) -> Iterable[Said]:
+        """Who said what, by the rules of today, in order."""
+
+    def receipt(self, stored: StoredSession) -> str:
+        """What is to be told when the host has not got the session any more; empty while it has."""
+
+
 @dataclass(frozen=True)
 class Sources:
     """All that a resolver may look at.
 
     head: the commit that the code is at (None before the first commit). memories: the live memory with an id,
     or with a unique prefix of one; None when there is none, Ambiguous when several match. channel: by which the
-    words of a `human` reference came, observed and never claimed.
+    words of a `human` reference came, observed and never claimed. transcripts: None where none can be read.
     """
 
     backend: Backend
@@ -37,6 +68,7 @@ class Sources:
     work_tree: Path | None
     memories: Callable[[str], Memory | None]
     channel: Channel
+    transcripts: Transcripts | None = None
 
     def is_oid(self, text: str) -> bool:
         """True for a full object id of this repository."""

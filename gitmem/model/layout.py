@@ -102,7 +102,7 @@ def session_name(identifier: str) -> str:
     from hashlib import sha256
 
     words = _readable(identifier[:60])
-    digest = sha256(identifier.encode("utf-8", "surrogateescape")).hexdigest()[:12]
+    digest = sha256(identifier.encode("utf-8", "surrogatepass")).hexdigest()[:12]
     return f"{words}-{digest}" if words else digest
 
 

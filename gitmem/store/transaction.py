@@ -16,11 +16,14 @@ _ROOT_MESSAGE = "gitmem: root of the memory branch"
 
 
 class Transaction:
-    """Edits of the files of one snapshot, made into one commit. The ref moves in `publish`, not here."""
+    """Edits of the files of one snapshot, made into one commit. The ref moves in `publish`, not here.
+
+    A snapshot of a tree without a commit gives a commit without a parent.
+    """
 
     def __init__(self, backend: Backend, base: Snapshot | None) -> None:
         self._backend = backend
-        self._base = base if base and base.commit else None
+        self._base = base
         self._edits: dict[str, Edit] = {}
 
     def put(self, path: str, data: bytes) -> None:

@@ -20,14 +20,14 @@ def checked_out_at(location: Location, ref: str) -> Path | None:
     """
     if location.ref_format != "files":
         return _asked(location, ref)
-    for folder, state in _worktrees(location):
+    for folder, state in worktrees(location):
         heads = [_text(state / "HEAD").removeprefix("ref:").strip(), *(_text(state / name) for name in _REWRITING)]
         if ref in heads and folder.is_dir():
             return folder
     return None
 
 
-def _worktrees(location: Location) -> Iterator[tuple[Path, Path]]:
+def worktrees(location: Location) -> Iterator[tuple[Path, Path]]:
     """(folder, its git dir) of each worktree."""
     if location.git_dir == location.common_dir:
         if location.work_tree:

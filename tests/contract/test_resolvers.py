@@ -24,6 +24,7 @@ SHORTS = {
     "memory": "memory:7k3q9dxwm2ab",
     "human": 'human:"we deploy on Tuesdays only"',
     "url": "url:https://redis.io/docs",
+    "transcript": 'transcript:8c2f#4d1e0001:"and "never" touch prod"',
 }
 each = pytest.mark.parametrize("kind", sorted(SHORTS))
 long_lived = pytest.mark.parametrize("long_lived", [False, True], ids=["git", "libgit2"])
@@ -63,7 +64,7 @@ def test_untouched_is_verified_with_its_own_quote(world: World, kind: str, long_
     assert (found.ref, found.state) == (ref, "verified")
     assert found.quoted is (None if ref.quote is None else True)
     assert found.text and (ref.quote or "") in found.text
-    assert found.human is (kind == "human")
+    assert found.human is (kind in ("human", "transcript"))
 
 
 @each

@@ -80,9 +80,11 @@ def test_addresses_that_may_not_be_cited(world: World, url: str) -> None:
 
 
 def test_types_that_are_not_set_up(world: World) -> None:
+    without = replace(world.sources(), transcripts=None)
     with pytest.raises(UsageError, match="has not been set up") as caught:
-        expand("transcript:claude-code/8c2f", world.sources())
+        expand("transcript:claude-code/8c2f#4d1e0001", without)
     assert "file" in caught.value.hint
+    assert expand("transcript:claude-code/8c2f#4d1e0001", world.sources())
     with pytest.raises(UsageError, match="no evidence of type"):
         expand("ticket:12", world.sources())
     ref = TranscriptRef("s", "r", Span(1, 0, 1), "0" * 64, "human")
@@ -92,8 +94,8 @@ def test_types_that_are_not_set_up(world: World) -> None:
 def test_a_new_type_is_one_entry(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     from gitmem.evidence import human, resolvers
 
-    monkeypatch.setitem(resolvers.RESOLVERS, "transcript", human)
-    assert expand("transcript:some words", world.sources())
+    monkeypatch.setitem(resolvers.RESOLVERS, "overheard", human)
+    assert expand("overheard:some words", world.sources())
 
 
 def test_an_empty_rest_shows_the_form(world: World) -> None:

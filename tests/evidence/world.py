@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from hashlib import sha256
 from pathlib import Path
 
 from gitmem.evidence.sources import Sources
+from gitmem.model.layout import MANIFEST, chunk_path, session_ref
 from gitmem.model.nouns import Memory, Scope
+from gitmem.model.sessions import Chunk, Generation, Manifest, manifest_bytes
 from gitmem.model.vocabulary import Channel
+from gitmem.store.port import RefMove
 from gitmem.store.repository import locate, open_backend
+from gitmem.store.sessions import StoredSession
+from gitmem.store.transaction import TOOL, Transaction
 from tests.conftest import git
 
 JUNIT = """<?xml version="1.0" encoding="utf-8"?>
@@ -36,6 +45,39 @@ ok 3 # SKIP no network
 """
 
 
+# A session as lines; `Heard` reads them as an adapter would.
+SESSION = "8c2f6a10-7d1e-4c55-9a3b-2f1e0d9c8b7a"
+SAID = (
+    {"id": "4d1e0001", "who": "human", "text": 'Please use a pool of 20 \u2014 and "never" touch prod.'},
+    {"id": "4d1e0002", "who": "assistant", "text": "I think retries should be 7.", "call": "call_1"},
+    {"id": "5aaa0003", "who": "tool", "text": "412 passed in 31.20s\n1 warning", "call": "call_1"},
+)
+
+
+@dataclass(frozen=True)
+class Turn:
+    record: str
+    call: str | None
+    start: int
+    end: int
+    speaker: str
+    text: str
+
+
+class Heard:
+    """Who said what in a stored session, told from the lines above."""
+
+    def turns(self, stored: StoredSession, generation: Generation) -> Iterator[Turn]:
+        at = 0
+        for line in b"".join(stored.stream(generation)).split(b"\n")[:-1]:
+            row = json.loads(line)
+            yield Turn(row["id"], row.get("call"), at, at + len(line), row["who"], row["text"])
+            at += len(line) + 1
+
+    def receipt(self, stored: StoredSession) -> str:
+        return ""
+
+
 def memory(title: str = "Retry the redis connect", body: str = "") -> Memory:
     scope = Scope("shop-k3x9qd")
     return Memory("7k3q9dxwm2ab", "fact", title, status="active", scope=scope, origin="inferred", body=body)
@@ -58,9 +100,22 @@ class World:
 
         location = locate(self.repo, environ=dict(os.environ))
         backend = open_backend(location, long_lived=long_lived)
-        sources = Sources(backend, location.head, location.work_tree, self.memory, channel)
+        sources = Sources(backend, location.head, location.work_tree, self.memory, channel, Heard())
         self.opened.append(sources)
         return sources
+
+    def say(self, session: str = SESSION, said: tuple[dict[str, str], ...] = SAID) -> None:
+        """Store a session of `claude-code` as one generation."""
+        data = b"".join(json.dumps(row).encode() + b"\n" for row in said)
+        backend = self.sources().backend
+        chunk = Chunk(0, len(data), sha256(data).hexdigest())
+        generation = Generation(1, "2026-03-02T10:00:00Z", "2026-03-02T10:00:00Z", len(data), len(said), (chunk,))
+        transaction = Transaction(backend, None)
+        transaction.put(MANIFEST, manifest_bytes(Manifest("claude-code", session, "jsonl", (generation,))))
+        transaction.put(chunk_path(1, 0, len(data), "jsonl"), data)
+        commit = transaction.commit("capture", TOOL, TOOL, datetime(2026, 3, 2, tzinfo=timezone.utc))
+        ref = session_ref("claude-code", session)
+        backend.move_refs([RefMove(ref, commit, backend.ref(ref), "capture")])
 
     def memory(self, prefix: str) -> Memory | None:
         return next((memory for name, memory in self.memories.items() if name.startswith(prefix)), None)
@@ -86,4 +141,5 @@ def make_world(repo: Path) -> World:
     world = World(repo, {one.id: one})
     world.commit("reports/junit.xml", JUNIT, "reports: keep the run of monday")
     world.write("out.tap", TAP)
+    world.say()
     return world

@@ -1,0 +1,101 @@
+"""How far each session was captured: this clone's own state, never stored in git and never shared.
+
+All of it can be lost. Then every session is compared with its origin once, and nothing is captured twice.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from gitmem.app.state import load, private_folder, write_private
+from gitmem.model.frozen import dataclass
+
+_NAME: Final = "capture"
+_KEY_BYTES: Final = 32
+Stamp = list[int | str]
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of one session's origin.
+
+    `stamp`: what `stamp_of` gave before it was last read to its end; empty when it has to be read again. `marks`: for
+    `<generation>:<bytes of the origin>` the keyed digest of these bytes; two while a write may be under way.
+    `plain`: the captured bytes are the file's own, so that the file can be given back. `degraded`: the day on which
+    no further generation was begun. `remembered`: what the redactor knows about the lines to come.
+    """
+
+    path: str
+    stamp: Stamp
+    marks: dict[str, str]
+    plain: bool = True
+    degraded: str = ""
+    remembered: tuple[str, ...] = ()
+
+
+class Progress:
+    """The state of all sessions of one clone, loaded once, saved whole."""
+
+    def __init__(self, folder: Path, random: Callable[[int], bytes]) -> None:
+        self._folder = folder
+        data = load(folder, _NAME)
+        self._sessions: dict[str, Any] = data.get("sessions", {}) if isinstance(data.get("sessions"), dict) else {}
+        self._changed = False
+        self.key = _key(data.get("key")) or random(_KEY_BYTES)
+
+    def known(self, name: str) -> Known | None:
+        row: Any = self._sessions.get(name)
+        try:
+            return Known(
+                str(row["path"]), list(row["stamp"]), dict(row["marks"]), row["plain"], row["degraded"],
+                tuple(row["remembered"]),
+            )  # fmt: skip
+        except (TypeError, KeyError, ValueError):
+            return None
+
+    def is_unchanged(self, name: str, path: str, stamp: Stamp, today: str) -> bool:
+        """Whether nothing is to be done. What was put off is due on another day."""
+        row = self._sessions.get(name)
+        return (
+            isinstance(row, dict)
+            and row.get("stamp") == stamp
+            and row.get("path") == path
+            and row.get("degraded") in ("", today)
+        )
+
+    def note(self, name: str, known: Known) -> None:
+        self._changed = True
+        self._sessions[name] = {
+            "path": known.path, "stamp": known.stamp, "marks": known.marks, "plain": known.plain,
+            "degraded": known.degraded, "remembered": list(known.remembered),
+        }  # fmt: skip
+
+    def save(self) -> None:
+        if not self._changed:
+            return
+        data = {"key": self.key.hex(), "sessions": self._sessions}
+        path = private_folder(self._folder) / f"{_NAME}.json"
+        write_private(path, json.dumps(data, separators=(",", ":")).encode())
+        self._changed = False
+
+
+def stamp_of(path: Path, version: str | None) -> Stamp:
+    """What changes when an origin does: the version that the host gives it, else length, time and inode of its file.
+
+    Raises OSError.
+    """
+    if version is not None:
+        return [version]
+    found = path.stat()
+    return [found.st_size, found.st_mtime_ns, found.st_ino]
+
+
+def _key(text: object) -> bytes | None:
+    try:
+        key = bytes.fromhex(text) if isinstance(text, str) else b""
+    except ValueError:
+        return None
+    return key if len(key) == _KEY_BYTES else None

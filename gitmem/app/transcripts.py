@@ -1,0 +1,63 @@
+"""Reading stored sessions with the rules of today: the speaker of a turn is never stored."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from gitmem.model.frozen import dataclass
+
+if TYPE_CHECKING:
+    from gitmem.app.capture_progress import Progress
+    from gitmem.app.workspace import Workspace
+    from gitmem.capture.adapter import Adapter
+    from gitmem.capture.turns import Turn
+    from gitmem.model.sessions import Generation
+    from gitmem.store.sessions import StoredSession
+
+
+@dataclass(frozen=True)
+class Transcripts:
+    """See `gitmem.evidence.sources.Transcripts`."""
+
+    workspace: Workspace
+
+    def turns(self, stored: StoredSession, generation: Generation) -> Iterator[Turn]:
+        """None for a host whose adapter is not installed here."""
+        from gitmem.capture.records import records
+        from gitmem.capture.turns import of_child
+
+        adapter = adapter_of(stored.manifest.host)
+        if adapter is None:
+            return iter(())
+        said = adapter.turns(records(stored.stream(generation), stored.manifest.suffix))
+        return of_child(said) if stored.manifest.parent else said
+
+    @cached_property
+    def _progress(self) -> Progress:
+        from gitmem.app.capture_progress import Progress
+
+        return Progress(self.workspace.location.private, self.workspace.env.random)
+
+    def origin(self, stored: StoredSession) -> Path | None:
+        """Where the host kept a session when this clone captured it; None when another clone did."""
+        known = self._progress.known(stored.manifest.name)
+        return Path(known.path) if known else None
+
+    def receipt(self, stored: StoredSession) -> str:
+        path = self.origin(stored)
+        if path is None or path.exists():
+            return ""
+        last = stored.manifest.last
+        size = last.bytes if last else 0
+        return (
+            f"{stored.manifest.host} has deleted the session; {size:,} bytes captured until {stored.manifest.captured}"
+        )
+
+
+def adapter_of(host: str) -> Adapter | None:
+    from gitmem.capture.registry import adapters
+
+    return adapters().get(host)

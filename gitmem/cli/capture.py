@@ -1,0 +1,82 @@
+"""`gitmem capture`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gitmem.app import capture as app_capture
+from gitmem.app.capture_sweep import Captured
+from gitmem.app.workspace import open_workspace
+from gitmem.cli.app_of import single
+from gitmem.cli.door import Door, columns, counted
+
+_STYLES = {"failed": "red", "degraded": "yellow", "rewritten": "yellow", "waiting": "dim"}
+
+
+def capture(
+    ctx: typer.Context,
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Transcripts. Without any: all of this repository.", metavar="PATH")
+    ] = None,
+    host: Annotated[str | None, typer.Option(help="Only this host; with PATH, whose transcript it is.")] = None,
+) -> int:
+    """Store what the agents' transcripts of this repository have gained, without secrets.
+
+    Complete lines only, append-only, in refs that are never pushed unasked. Running it again stores nothing twice;
+    while another run is at work it ends at once.
+    """
+    door: Door = ctx.obj
+    sweep = app_capture.capture(open_workspace(door.env), paths or (), host)
+    if door.as_json:
+        for item in sweep.sessions:
+            door.data(_data(item))
+        door.data(
+            {
+                "busy": sweep.busy,
+                "captured": sum(item.bytes > 0 for item in sweep.sessions),
+                "bytes": sum(item.bytes for item in sweep.sessions),
+                "removed": sum(item.removed for item in sweep.sessions),
+                "unchanged": sweep.unchanged,
+                "archived": sweep.archived,
+                "faults": dict(sweep.faults),
+                "watched": {name: [str(path) for path in folders] for name, folders in sweep.watched.items()},
+            }
+        )
+        return 1 if sweep.failed else 0
+    if sweep.busy:
+        door.say("another capture is at work here; nothing to do")
+        return 0
+    rows = [(item.state, f"{item.host}/{item.session}", _amount(item)) for item in sweep.sessions]
+    for item, line in zip(sweep.sessions, columns(rows), strict=True):
+        door.say(door.style(line.rstrip(), *([_STYLES[item.state]] if item.state in _STYLES else [])))
+    for name, fault in sweep.faults.items():
+        door.say(f"{door.style('failed', 'red')}  {door.style(name)}: {door.style(fault)}")
+    changed = sum(item.bytes > 0 for item in sweep.sessions)
+    tail = f", {counted(sweep.archived, 'session')} archived" if sweep.archived else ""
+    door.say(f"{counted(changed, 'session')} captured, {sweep.unchanged:,} unchanged{tail}")
+    if not changed and not sweep.unchanged and not sweep.sessions:
+        door.note("no transcript of this repository was found; looked for " + ", ".join(sweep.watched))
+    return 1 if sweep.failed else 0
+
+
+def _amount(item: Captured) -> str:
+    parts = [f"{item.bytes:,} bytes"] if item.bytes else []
+    parts += [f"{counted(item.removed, 'secret')} removed"] if item.removed else []
+    return ", ".join([*parts, *([item.detail] if item.detail else [])])
+
+
+def _data(item: Captured) -> dict[str, object]:
+    return {
+        "host": item.host,
+        "session": item.session,
+        "state": item.state,
+        "bytes": item.bytes,
+        "removed": item.removed,
+        "detail": item.detail,
+    }
+
+
+APPLICATIONS = {"capture": single(capture, "gitmem capture")}
