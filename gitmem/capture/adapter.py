@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Protocol
 
 from gitmem.capture.turns import Record, Turn
+from gitmem.model.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass
 from itertools import accumulate
 from typing import Final
 
+from gitmem.model.frozen import dataclass
 from gitmem.model.pattern import pattern_of_bytes
 
 LONG_LINE: Final = 2 * 1024 * 1024  # bytes; shorter lines are decoded as they are

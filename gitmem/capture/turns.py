@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, Literal
 
+from gitmem.model.frozen import dataclass
 from gitmem.model.pattern import pattern
 
 if TYPE_CHECKING:
