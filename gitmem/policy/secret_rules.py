@@ -22,7 +22,7 @@ class Rule(NamedTuple):
 
 _Q: Final = r"""["'`\\]{0,4}"""  # quotes around a value, also those of JSON inside JSON
 _IS: Final = rf"{_Q}\s{{0,4}}(?::=|=>|==?|:)\s{{0,4}}{_Q}"  # from the end of a label to the start of its value
-_EDGE: Final = r"(?:^|[^A-Za-z0-9_])"  # RE2 has no look-behind
+EDGE: Final = r"(?:^|[^A-Za-z0-9_])"  # RE2 has no look-behind
 
 # Tokens that say by themselves what they are.
 _TOKENS: Final[tuple[tuple[str, str, tuple[str, ...]], ...]] = (
@@ -104,7 +104,9 @@ _SECRETS: Final = ("secret", "token", "credential", "credentials")
 _PASSWORD: Final = rf"(?:{'|'.join(_PASSWORDS)}|pass)"
 _SECRET: Final = rf"(?:{'|'.join(_SECRETS)}|(?:{'|'.join(_KEY_OF)})[_\-. ]?key)"
 _SPECIFIC: Final = r"(?:[_\-. ]?(?:key|value|id))?"
-_NAME: Final = r"[A-Za-z0-9_.\-]{0,60}"
+ANY_NAME: Final = r"[A-Za-z0-9_.\-]{0,60}"
+LABEL_EDGE: Final = r"(?:^|[^?&A-Za-z0-9_.\-])"
+URL_SCHEME: Final = r"[A-Za-z][A-Za-z0-9+.\-]{1,30}://"
 _QUOTED: Final = r"""["'`]([^"'`\\\s][^"'`\\\n]{3,400}?)\\{0,3}["'`]"""
 _BARE: Final = r"""([^\s"'`\\,;<>{}()\[\]|][^\s"'`\\,;<>|]{3,400})"""
 _QUERY_VALUE: Final = r"""([^\s"'`\\,;<>&#]{4,400})"""
@@ -112,30 +114,29 @@ _WORD_CHAR: Final = r"""[^\s"'`\\,;<>(){}\[\]|]"""
 _PROSE_VALUE: Final = rf"""["'`]?({_WORD_CHAR}{{0,60}}[0-9]{_WORD_CHAR}{{0,60}})"""  # a digit, or it is a word
 _PASSWORD_WORDS: Final = (*_PASSWORDS, "mot de passe", "clave", "pw", "pass")
 
+_BEGIN_KEY: Final = r"-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
+
 # Values that only their label gives away.
 _LABELLED: Final[tuple[Rule, ...]] = (
-    Rule(
-        "private-key",
-        r"(-----BEGIN (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----"
-        r"(?s:(?:.*?-----END (?:[A-Z0-9]{1,20} ){0,3}PRIVATE KEY(?: BLOCK)?-----|[A-Za-z0-9+/=\\\s:,.-]*)))",
-        ("private key",),
-        "private_key",
-    ),
+    # Two rules, so that many beginnings without an end are read once.
+    Rule("private-key", rf"({_BEGIN_KEY}(?s:.*?)-----END (?:[A-Z0-9]{{1,20}} ){{0,3}}PRIVATE KEY(?: BLOCK)?-----)",
+         ("private key",), "private_key"),
+    Rule("private-key", rf"({_BEGIN_KEY}[A-Za-z0-9+/=\\\s:,.-]*)", ("private key",), "private_key"),
     Rule(
         "url-password",
-        r"""[A-Za-z][A-Za-z0-9+.\-]{1,30}://[^\s/:@"'`<>\\]{0,256}:([^\s/"'`<>\\]{1,256})@[A-Za-z0-9_.\-\[$%{]""",
+        URL_SCHEME + r"""[^\s/:@"'`<>\\]{0,256}:([^\s/"'`<>\\]{1,256})@[A-Za-z0-9_.\-\[$%{]""",
         ("://",),
         "url_password",
     ),
     Rule("url-token", r"""://([A-Za-z0-9_\-]{20,255})(?::x-oauth-basic)?@github""", ("://",)),
-    Rule("query-secret", rf"(?i)[?&;](?:{_NAME}{_PASSWORD}|{_NAME}{_SECRET}|sig)={_QUERY_VALUE}",
+    Rule("query-secret", rf"(?i)[?&;](?:{ANY_NAME}{_PASSWORD}|{ANY_NAME}{_SECRET}|sig)={_QUERY_VALUE}",
          ("pass", "pwd", *_PASSWORDS, *_SECRETS, *_LABEL_KEYS, "sig="), "labelled"),
-    Rule("password-quoted", rf"(?i){_NAME}{_PASSWORD}{_Q}\s{{0,4}}(?::=|=>|==?|:)\s{{0,4}}\\{{0,3}}{_QUOTED}",
+    Rule("password-quoted", rf"(?i){ANY_NAME}{_PASSWORD}{_Q}\s{{0,4}}(?::=|=>|==?|:)\s{{0,4}}\\{{0,3}}{_QUOTED}",
          ("pass", *_PASSWORDS), "quoted_password"),
-    Rule("password", rf"(?i)(?:^|[^?&A-Za-z0-9_.\-]){_NAME}{_PASSWORD}{_IS}{_BARE}", ("pass", *_PASSWORDS), "password"),
-    Rule("secret-quoted", rf"(?i){_NAME}{_SECRET}{_SPECIFIC}{_Q}\s{{0,4}}(?::=|=>|==?|:)\s{{0,4}}\\{{0,3}}{_QUOTED}",
+    Rule("password", rf"(?i){LABEL_EDGE}{ANY_NAME}{_PASSWORD}{_IS}{_BARE}", ("pass", *_PASSWORDS), "password"),
+    Rule("secret-quoted", rf"(?i){ANY_NAME}{_SECRET}{_SPECIFIC}{_Q}\s{{0,4}}(?::=|=>|==?|:)\s{{0,4}}\\{{0,3}}{_QUOTED}",
          (*_SECRETS, *_LABEL_KEYS), "labelled"),
-    Rule("secret", rf"(?i)(?:^|[^?&A-Za-z0-9_.\-]){_NAME}{_SECRET}{_IS}{_BARE}", (*_SECRETS, *_LABEL_KEYS), "labelled"),
+    Rule("secret", rf"(?i){LABEL_EDGE}{ANY_NAME}{_SECRET}{_IS}{_BARE}", (*_SECRETS, *_LABEL_KEYS), "labelled"),
     Rule("auth-header", rf"(?i)\b(?:authorization|bearer){_Q}(?:\s{{0,3}}[:=]\s{{0,3}}|\s){_Q}"
          r"(?:bearer|token|apikey|key)?\s{0,3}([A-Za-z0-9_\-.~+/=]{16,900})",
          ("authorization", "bearer"), "labelled"),
@@ -144,7 +145,7 @@ _LABELLED: Final[tuple[Rule, ...]] = (
     Rule("cookie", r"(?i)cookie['\"\\]{0,3}\s{0,3}[:=]\s{0,3}['\"\\]{0,3}(?:[^\n\"'\\]{0,600}?;\s{0,3})?"
          r"[A-Za-z0-9_.\-]{1,60}=([A-Za-z0-9%_.\-+/=|]{16,400})", ("cookie",), "labelled"),
     Rule("netrc", r"(?i)\blogin\s{1,4}\S{1,100}\s{1,4}password\s{1,4}([^\s'\"`\\]{4,200})", ("password",), "password"),
-    Rule("password-option", rf"(?i)--?{_NAME}(?:{_PASSWORD}|{_SECRET})[ =]['\"]?([^\s'\"`\\<>]{{4,300}})",
+    Rule("password-option", rf"(?i)--?{ANY_NAME}(?:{_PASSWORD}|{_SECRET})[ =]['\"]?([^\s'\"`\\<>]{{4,300}})",
          ("pass", *_PASSWORDS, *_SECRETS, *_LABEL_KEYS), "password"),
     Rule("mysql-password", r"(?i)\bmysql(?:dump|admin|import)?\b[^\n|;&]{0,80}?\s-p['\"]?([^\s'\"`\\]{6,100})", ("mysql",), "password"),
     Rule("sshpass", r"(?i)\bsshpass\s{1,4}-p\s{0,4}['\"]?([^\s'\"`\\]{4,100})", ("sshpass",), "password"),
@@ -162,6 +163,6 @@ _LABELLED: Final[tuple[Rule, ...]] = (
 _NO_EDGE: Final = frozenset({"slack-webhook", "discord-webhook", "telegram-bot"})
 
 RULES: Final[tuple[Rule, ...]] = (
-    *(Rule(name, pattern if name in _NO_EDGE else _EDGE + pattern, words) for name, pattern, words in _TOKENS),
+    *(Rule(name, pattern if name in _NO_EDGE else EDGE + pattern, words) for name, pattern, words in _TOKENS),
     *_LABELLED,
 )

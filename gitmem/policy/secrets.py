@@ -65,7 +65,7 @@ def find_secrets(text: str, exact: Sequence[str] = ()) -> list[Secret]:
         hit_inside = next(iter(_scan(decoded, exact)), None) if decoded else None
         if hit_inside is not None:
             found.append(Secret(hit_inside.rule, carrier.start(), carrier.end()))
-    return _without_overlap(found)
+    return without_overlap(found)
 
 
 def may_hold(text: str) -> bool:
@@ -157,7 +157,7 @@ def candidates(text: str) -> list[Rule]:
     return [RULES[number] for number in sorted(near)]
 
 
-def _without_overlap(found: list[Secret]) -> list[Secret]:
+def without_overlap(found: list[Secret]) -> list[Secret]:
     """In order of place; of hits that overlap, the rule that says most (a token before a label) over all of both."""
     if not found:
         return []
