@@ -87,6 +87,7 @@ def _swept(
             wanted = _named(paths, wanted, adapters, named=named)
         done = [sweeper.capture(adapters[origin.host], origin) for origin in wanted]
         sweeper.finish()
+    done = [_as_it_ended(item, sweeper.unmoved) for item in done]
     _note_swept(workspace, adapters, done, faults)
     archived = 0 if paths else archive_sealed(workspace)
     if repack_due(workspace.location):
@@ -99,6 +100,11 @@ def _swept(
         watched={name: adapter.watched(home, env.environ) for name, adapter in adapters.items()},
         faults=faults,
     )
+
+
+def _as_it_ended(item: Captured, unmoved: Mapping[str, str]) -> Captured:
+    why = unmoved.get(f"{item.host}/{item.session}")
+    return item if why is None else Captured(item.host, item.session, "failed", detail=why)
 
 
 def home_of(workspace: Workspace) -> Path:

@@ -15,7 +15,7 @@ from gitmem.app.capture_append import Append
 from gitmem.app.capture_lines import Prefix, Redact, comes_from, storable
 from gitmem.app.capture_progress import Known, Progress, Stamp, stamp_of
 from gitmem.app.workspace import Workspace
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, RefMoved
 from gitmem.model.frozen import dataclass
 from gitmem.model.sessions import Generation, Manifest
 from gitmem.store.lock import writer_lock
@@ -75,6 +75,7 @@ class Sweeper:
         self._moves: list[RefMove] = []
         self._after: list[tuple[str, Known]] = []
         self._held = 0
+        self.unmoved: dict[str, str] = {}  # sessions whose ref was not where it was expected to be, and why
         self._writing = False  # a failure now is not one origin's
 
     def capture(self, adapter: Adapter, origin: Origin) -> Captured:
@@ -190,11 +191,23 @@ class Sweeper:
                 f"what was captured cannot be written: {error.strerror}", hint="see the free space and the rights"
             ) from None
         with writer_lock(self._workspace.location):
-            backend.move_refs(self._moves)
+            try:
+                backend.move_refs(self._moves)
+            except RefMoved:
+                self._move_each()
         for name, known in self._after:
-            self._progress.note(name, known)
+            if name not in self.unmoved:
+                self._progress.note(name, known)
         self._objects, self._moves, self._after, self._held = [], [], [], 0
         self._writing = False
+
+    def _move_each(self) -> None:
+        """One ref that somebody else moved keeps no other session from being stored."""
+        for move, (name, _) in zip(self._moves, self._after, strict=True):
+            try:
+                self._workspace.backend.move_refs([move])
+            except RefMoved as error:
+                self.unmoved[name] = error.message
 
 
 def _follows(stored: StoredSession, last: Generation, known: Known | None, prefix: Prefix, redactor: Redacting) -> bool:

@@ -167,7 +167,9 @@ def _folders(view: Snapshot) -> Iterator[str]:
 def _read(view: Snapshot, ref: str, folder: str) -> StoredSession | None:
     raw = view.read(f"{folder}/{MANIFEST}" if folder else MANIFEST)
     if raw is None:
-        return None
+        if view.commit is None or (folder and view.entry(folder) is None):
+            return None
+        raise CorruptRecord(f"{ref} holds no session: there is no {MANIFEST}", hint=f"git log {ref}")
     manifest = manifest_from_bytes(raw, where=f"{ref}:{folder}/{MANIFEST}" if folder else f"{ref}:{MANIFEST}")
     expected = session_folder(manifest.host, manifest.session)
     if (folder or ref.removeprefix(SESSIONS)) != expected:
