@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from gitmem.model.frozen import dataclass
+from gitmem.recall.open_file import OpenFile
 
 _LENGTH_BITS: Final = 24  # of a place: the length of the card; the rest is its offset
 _HEAD: Final = 8  # bytes: the CRC-32 of what follows, the length of the ranked part
@@ -50,11 +51,11 @@ class Ranked:
 
 
 class Cards:
-    """One file of cards, read. It is only ever appended to, so what was read from the index stays readable."""
+    """The first `size` bytes of a file of cards, read."""
 
-    def __init__(self, path: Path) -> None:
-        self._path: Final = path
-        self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    def __init__(self, path: Path, size: int) -> None:
+        """Raises OSError or ValueError when it is not there or shorter."""
+        self._file: Final = OpenFile(path, size)
 
     def ranked(self, place: int) -> Ranked:
         """Raises ValueError when the bytes there are not those that were written."""
@@ -69,13 +70,10 @@ class Cards:
         return zlib.decompress(card[_HEAD + size :])
 
     def _card(self, place: int) -> tuple[bytes, int]:
-        card = os.pread(self._descriptor, place & LARGEST, place >> _LENGTH_BITS)
+        card = self._file.read(place >> _LENGTH_BITS, place & LARGEST)
         if len(card) < _HEAD or zlib.crc32(card[4:]) != int.from_bytes(card[:4], "little"):
-            raise ValueError(f"{self._path.name} does not match its checksum")
+            raise ValueError(f"{self._file.name} does not match its checksum")
         return card, int.from_bytes(card[4:_HEAD], "little")
-
-    def __del__(self) -> None:
-        os.close(self._descriptor)
 
 
 class CardWriter:

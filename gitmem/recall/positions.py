@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.model.frozen import dataclass
+from gitmem.recall.open_file import OpenFile
 
 _TIME: Final = struct.Struct("<q")
 
@@ -33,16 +34,6 @@ class Positions:
         self._data = data
         self._oid = oid_size
         self._row = oid_size + _TIME.size
-
-    @classmethod
-    def load(cls, path: Path, count: int, checksum: int, oid_size: int) -> Positions:
-        """The first `count` steps of a file. Raises ValueError or OSError when they are not what was written."""
-        size = count * (oid_size + _TIME.size)
-        with path.open("rb") as file:
-            data = file.read(size)
-        if len(data) != size or zlib.crc32(data) != checksum:
-            raise ValueError(f"{path.name} does not match its checksum")
-        return cls(data, oid_size)
 
     def save(self, path: Path, kept: int) -> None:
         """Write to `path`, which holds the first `kept` steps already."""
@@ -92,3 +83,21 @@ class Positions:
             if self.time(position) <= seconds:
                 return position
         return None
+
+
+class PositionsFile:
+    """The first `count` steps of a file, opened: they stay readable when the file is removed.
+
+    Raises OSError when it cannot be opened, ValueError when it is too short.
+    """
+
+    def __init__(self, path: Path, count: int, oid_size: int) -> None:
+        self._file: Final = OpenFile(path, count * (oid_size + _TIME.size))
+        self._oid = oid_size
+
+    def read(self, checksum: int) -> Positions:
+        """Raises ValueError when the steps are not those that were written."""
+        data = self._file.read(0, self._file.size)
+        if zlib.crc32(data) != checksum:
+            raise ValueError(f"{self._file.name} does not match its checksum")
+        return Positions(data, self._oid)

@@ -36,7 +36,7 @@ DATE_WEIGHT: Final = 0.1
 PLACE_WEIGHT: Final = 0.1
 # What was said by a person or seen outranks what was concluded, imported or read elsewhere, when all else is near.
 ORIGIN_WEIGHT: Final = (0.9, 0.94, 0.97, 1.0, 1.0)  # by ORIGIN_RANK: external to human
-_STATE_WEIGHT: Final = tuple(VISIBLE.get(status, min(VISIBLE.values())) for status in STATUSES)
+_STATE_WEIGHT: Final = tuple(VISIBLE.get(status, min(VISIBLE.values())) for status in (*STATUSES, "unknown"))
 
 
 class Candidate(NamedTuple):

@@ -6,7 +6,7 @@ import dataclasses
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -29,13 +29,17 @@ from gitmem.recall.document import (
     uid,
 )
 from gitmem.recall.faults import IndexBusy, IndexDamaged
-from gitmem.recall.positions import Positions, Step
+from gitmem.recall.positions import Positions, PositionsFile, Step
 from gitmem.recall.query import Found, Hit, Query
 from gitmem.recall.reader import Reader
+from gitmem.recall.writer_lock import writer_lock
 
+# What tantivy, the cards and numbers that were changed on disk raise.
+_BROKEN: Final = (ValueError, OSError, TypeError, ArithmeticError, LookupError, zlib.error)
 WRITER_MEMORY: Final = 30_000_000  # bytes; tantivy takes no less than 15 MB
 REFS: Final = ("main", "inbox")
 _REBUILD = "gitmem reindex builds it again"
+_ATTEMPTS: Final = 10  # to open what a writer replaces meanwhile; each loses only to one more whole update
 
 
 @dataclass(frozen=True)
@@ -72,6 +76,7 @@ class SearchIndex:
         self._damaged = False
         self._index: Any = None
         self._reader: Reader | None = None
+        self._positions: PositionsFile | None = None
         self._state = State({})
         self._seen: tuple[int, int, int] | None = None
         self._reopen()
@@ -92,12 +97,10 @@ class SearchIndex:
 
     def positions(self) -> Positions:
         """The first-parent history that this index knows. Raises IndexDamaged."""
-        state = self._state
-        if not state.steps:
+        if self._positions is None:
             return Positions()
         with self._damage_is_typed():
-            path = self._beside("positions", state.generation, state.timeline)
-            return Positions.load(path, state.steps, state.checksum, state.oid)
+            return self._positions.read(self._state.checksum)
 
     # Writing
 
@@ -122,7 +125,7 @@ class SearchIndex:
         All or nothing. Raises IndexBusy when another process writes, or wrote since this object was opened or
         last updated (then `tips` is already the new value: make the difference again).
         """
-        with self._writer_lock():
+        with writer_lock(self._folder.with_name(f"{self._folder.name}.lock")):
             before = self._state
             self._reopen()
             if not rebuild and before != self._state:
@@ -144,7 +147,8 @@ class SearchIndex:
                     for query in self._clauses.of_each(remove):
                         writer.delete_documents_by_query(query)
                         replaced = True
-                    moved = [] if fresh else list(self._changed(ended or {}, kept if rewound else None))
+                    with self._damage_is_typed():
+                        moved = [] if fresh else list(self._changed(ended or {}, kept if rewound else None))
                     for version, document in moved:
                         writer.delete_documents_by_term("uid", version)
                         replaced = True
@@ -163,7 +167,8 @@ class SearchIndex:
                 with self._damage_is_typed():
                     writer.commit()
             except BaseException:
-                writer.rollback()
+                with suppress(Exception):  # of an index that is broken; the error that counts is on its way
+                    writer.rollback()
                 raise
             finally:
                 # Without it the process ends before small segments are merged, and they pile up.
@@ -212,26 +217,17 @@ class SearchIndex:
                 version.blob, since, until,
             )  # fmt: skip
 
-    @contextmanager
-    def _writer_lock(self) -> Iterator[None]:
-        """One writer at a time. The kernel frees the lock of a process that died; the file means nothing."""
-        import fcntl
-
-        self._folder.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with (self._folder.parent / f"{self._folder.name}.lock").open("w") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                raise IndexBusy("another process is writing the search index", hint="run the command again") from None
-            yield
-
     def _create(self) -> Any:
         """An empty index on disk in place of whatever is there. Under the lock only."""
+        import shutil
+
         import tantivy
 
-        self._folder.mkdir(mode=0o700, exist_ok=True)
-        for left in self._folder.iterdir():
-            left.unlink()
+        if self._folder.is_dir() and not self._folder.is_symlink():
+            shutil.rmtree(self._folder)
+        else:
+            self._folder.unlink(missing_ok=True)
+        self._folder.mkdir(mode=0o700)
         return tantivy.Index(self._schema, str(self._folder))
 
     def _beside(self, name: str, *numbers: int) -> Path:
@@ -258,14 +254,15 @@ class SearchIndex:
 
     # Reading
 
-    def search(self, query: Query, seen: Filter | None) -> Found:
-        """The versions that `query` asks for and `seen` admits (None: no filter; for the gate and review only).
+    def search(self, query: Query, seen: Filter | None, also: Filter | None = None) -> Found:
+        """The versions that `query` asks for and `seen` admits (None: no filter; for the gate and review only), or
+        `also`: what gives its place to something else.
 
         Words are found by any of them and ranked; flags alone (`--no-header`) are found as written, by any. Raises
         IndexDamaged when a file of the index turns out to be broken.
         """
         with self._damage_is_typed():
-            return self._reader.search(query, seen) if self._reader else Found((), 0, 0)
+            return self._reader.search(query, seen, also) if self._reader else Found((), 0, 0)
 
     def similar(self, text: str, limit: int) -> list[Hit]:
         """Memories in every state and on every ref that share some of the rarest words of `text`. For the gate."""
@@ -293,13 +290,25 @@ class SearchIndex:
         """As `versions`, of memories with one of these links, each written `solves:<id>`."""
         return self._of("link", links, seen, position)
 
-    def recorded(self, ids: Iterable[str]) -> dict[str, datetime]:
-        """When memories of the branch were first recorded."""
+    def holding(self, key: str, seen: Filter | None, position: int | None = None) -> list[Hit]:
+        """As `versions`, of memories with this key."""
+        return self._of("key", [key], seen, position)
+
+    def recorded(self, ids: Iterable[str], before: int = OPEN_END) -> dict[str, datetime]:
+        """When memories of the branch were first recorded, of those that stood there before a position."""
         clauses = self._clauses
-        query = clauses.must([clauses.term("ref", "main"), clauses.one_of("id", ids)])
+        earlier = clauses.between("since", 0, before - 1)
+        query = clauses.must([clauses.term("ref", "main"), clauses.one_of("id", ids), earlier])
         with self._damage_is_typed():
             found = self._reader.numbered(query) if self._reader else iter(())
             return {version.id: from_microseconds(version.numbers["recorded"]) for version in found}
+
+    def holds(self, blobs: Iterable[str]) -> bool:
+        """Whether a version of the branch, of any time, is one of these blobs."""
+        clauses = self._clauses
+        with self._damage_is_typed():
+            query = clauses.must([clauses.term("ref", "main"), clauses.one_of("blob", blobs)])
+            return self._reader is not None and self._reader.count(query) > 0
 
     def count(self) -> int:
         """The number of memories, in every state and on every ref."""
@@ -326,29 +335,39 @@ class SearchIndex:
         return list(dict.fromkeys((hit.ref, hit.id) for hit in sorted(found, key=lambda hit: (hit.id, hit.ref))))
 
     def _reopen(self) -> None:
+        meta = self._folder / "meta.json"
+        damaged, self._damaged = self._damaged, False
+        for _ in range(_ATTEMPTS):
+            self._index, self._reader, self._positions, self._state = None, None, None, State({})
+            self._seen = _stamp(meta)
+            if damaged or self._seen is None:
+                return
+            try:
+                with self._damage_is_typed():
+                    self._load()
+                return
+            except IndexDamaged:
+                self._damaged = False
+                if self._seen == _stamp(meta):  # else a writer replaced it while it was read: what is there now?
+                    return
+
+    def _load(self) -> None:
         import tantivy
 
-        self._index, self._reader, self._state = None, None, State({})
-        self._seen = _stamp(self._folder / "meta.json")
-        if self._damaged or not (self._folder / "meta.json").exists():
-            self._damaged = False
+        check_stores(self._folder)
+        index = tantivy.Index(self._schema, str(self._folder))
+        index.config_reader("manual")  # else a thread watches the folder as long as the object lives
+        searcher = index.searcher()
+        found = searcher.search(self._clauses.term("uid", STATE_UID), 1).hits
+        if not found:  # made, and the process died before the first update was whole
             return
-        try:
-            with self._damage_is_typed():
-                check_stores(self._folder)
-                index = tantivy.Index(self._schema, str(self._folder))
-                index.config_reader("manual")  # else a thread watches the folder as long as the object lives
-                searcher = index.searcher()
-                found = searcher.search(self._clauses.term("uid", STATE_UID), 1).hits
-                if not found:  # made, and the process died before the first update was whole
-                    return
-                said = json.loads(searcher.doc(found[0][1]).get_first("state") or "")
-                self._state = State(**said)
-                cards = Cards(self._beside("cards", self._state.generation))
-                self._index = index
-                self._reader = Reader(searcher, self._clauses, cards, self._state.replaced)
-        except IndexDamaged:
-            self._damaged = False
+        state = State(**json.loads(searcher.doc(found[0][1]).get_first("state") or ""))
+        cards = Cards(self._beside("cards", state.generation), state.cards)
+        beside = self._beside("positions", state.generation, state.timeline)
+        # Opened with the rest, so that what was opened before a rebuild goes on answering.
+        self._positions = PositionsFile(beside, state.steps, state.oid)
+        self._reader = Reader(searcher, self._clauses, cards, state.replaced)
+        self._index, self._state = index, state
 
     @contextmanager
     def _damage_is_typed(self) -> Iterator[None]:
@@ -356,10 +375,9 @@ class SearchIndex:
         try:
             yield
         except BaseException as error:
-            broken = ValueError | OSError | TypeError | zlib.error
-            if not isinstance(error, broken) and type(error).__name__ != "PanicException":
+            if not isinstance(error, _BROKEN) and type(error).__name__ != "PanicException":
                 raise
-            self._index, self._reader, self._state, self._damaged = None, None, State({}), True
+            self._index, self._reader, self._positions, self._state, self._damaged = None, None, None, State({}), True
             raise IndexDamaged(f"the search index in {self._folder} cannot be read: {error}", hint=_REBUILD) from error
 
 
