@@ -89,7 +89,7 @@ def _turns(records: Iterable[Record]) -> Iterator[Turn]:
                     yield _call(
                         say, asked.get("toolCallId"), asked.get("name"), asked.get("arguments"), speaker, own, calls
                     )
-            case "tool.execution_start" if data.get("toolCallId") not in calls:
+            case "tool.execution_start" if (string(data.get("toolCallId")) or "") not in calls:
                 yield _call(
                     say, data.get("toolCallId"), data.get("toolName"), data.get("arguments"), speaker, own, calls
                 )

@@ -25,12 +25,11 @@ def is_inside(folder: str | None, work_trees: Sequence[Path]) -> bool:
     """True when `folder` is one of the work trees or lies in one, links resolved. A relative one is nowhere."""
     if not folder or not folder.startswith("/") or "\0" in folder:
         return False
-    real = _real(folder)
+    paths = [_real(folder), *([folder] if ".." not in folder.split("/") else [])]
     for tree in map(str, work_trees):
         for base in (tree, _real(tree)):
-            for path in (folder, real):
-                if path == base or path.startswith(base.rstrip("/") + "/"):
-                    return ".." not in path[len(base) :].split("/")
+            if any(path == base or path.startswith(base.rstrip("/") + "/") for path in paths):
+                return True
     return False
 
 

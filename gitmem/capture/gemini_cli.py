@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from hashlib import sha256
@@ -31,10 +32,9 @@ _SESSION: Final = pattern(r'"sessionId":\s*"([^"\\]{1,200})"')
 def origins(home: Path, environ: Mapping[str, str], work_trees: Sequence[Path]) -> Iterator[Origin]:
     """Sessions of projects whose root is recorded as inside, by path or by the sha256 of the path."""
     tmp = watched(home, environ)[0]
-    roots = {
-        slug: path for path, slug in mapping(mapping(json_file(tmp.parent / "projects.json")).get("projects")).items()
-    }
-    hashes = {sha256(str(path).encode()).hexdigest() for tree in work_trees for path in (tree, tree.resolve())}
+    listed = mapping(mapping(json_file(tmp.parent / "projects.json")).get("projects"))
+    roots = {slug: path for path, slug in listed.items() if isinstance(slug, str)}
+    hashes = {sha256(os.fsencode(path)).hexdigest() for tree in work_trees for path in (tree, tree.resolve())}
     for slug in names(tmp):
         project = head(tmp / slug / ".project_root", 4096).decode("utf-8", "replace").strip() or string(roots.get(slug))
         if not (is_inside(project, work_trees) if project else slug in hashes):
@@ -95,7 +95,7 @@ def _message(record: Record, message: Mapping[str, Any], child: bool, answered: 
                 touched = paths(given, tool)
                 yield say(speaker=speaker, text=written(given), call=call, tool=tool, paths=touched, model=model)
                 results = list(_responses(called.get("result")))
-                if results or called.get("status") in _ENDED:
+                if results or (string(called.get("status")) or "") in _ENDED:
                     if call:
                         answered.add(call)
                     text = "\n".join(text for _, _, text in results) or text_of(called.get("resultDisplay"))
