@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gitmem.capture.adapter import Origin, open_file
-from gitmem.capture.discovery import files, first_values, is_inside, root
+from gitmem.capture.discovery import files, first_values, head, is_inside, root
 from gitmem.capture.fields import instant, listing, mapping, paths, string, text_of, texts, written
 from gitmem.capture.tagged import element, typed
 from gitmem.capture.turns import Outcome, Record, Speaker, Turn, finished
@@ -30,6 +30,7 @@ _REQUEST: Final = "## My request for Codex:"  # the desktop app puts the files t
 _EXIT: Final = pattern(r"(?:Process exited with code|Exit code:) (-?\d{1,9})")
 _FAILED: Final = pattern(r"\A\s*(?:Script failed|Script error:)")
 _REFUSED: Final = "rejected by user"
+_META: Final = 4096  # bytes of a rollout in which its thread's fields stand
 _NAME: Final = pattern(r"rollout-.{19}-([0-9a-f-]{36})")
 
 
@@ -54,7 +55,12 @@ def watched(home: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:
 
 def _start(path: Path) -> tuple[Mapping[str, Any], str | None]:
     """(meta of the file's own thread, its working folder). The oldest files name the folder in a message only."""
-    meta: Mapping[str, Any] = {}
+    before, prompt, _ = head(path, _META).partition(b',"base_instructions":')
+    if prompt:  # 20 KB of prompt stand in the first line, behind what is asked for
+        meta = mapping(mapping(_parsed(before.decode("utf-8", "replace") + "}}")).get("payload"))
+        if string(meta.get("id")) and string(meta.get("cwd")):
+            return meta, string(meta.get("cwd"))
+    meta = {}
     for number, row in enumerate(first_values(path)):
         payload = mapping(row.get("payload")) if "payload" in row else row
         meta = meta or payload

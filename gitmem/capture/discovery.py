@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from gitmem.capture.records import records
 
-HEAD: Final = 64 * 1024  # bytes that are read first
+HEAD: Final = 16 * 1024  # bytes that are read first
 _DEEP_HEAD: Final = 1024 * 1024  # bytes read when the first ones do not tell
 
 

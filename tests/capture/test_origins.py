@@ -139,16 +139,31 @@ def test_codex_rollouts_live_and_archived_and_children(home: Path, tree: Path, t
     spawn = {"subagent": {"thread_spawn": {"parent_thread_id": "c1", "depth": 1}}}
     child = {"type": "session_meta", "payload": {"id": "c2", "cwd": str(tree), "source": spawn}}
     put(base / "archived_sessions" / name.replace("019e", "019d"), lines(child))
+    long = {
+        "id": "c4",
+        "parent_thread_id": "c1",
+        "cwd": str(tree),
+        "base_instructions": {"text": "x" * 20_000},
+        "git": {},
+    }
+    put(base / "sessions/2026/03/03" / name.replace("019e", "019b"), lines({"type": "session_meta", "payload": long}))
+    put(
+        base / "sessions/2026/03/03" / name.replace("019e", "019a"),
+        lines(
+            {
+                "type": "session_meta",
+                "payload": {"id": "c5", "base_instructions": {"text": "x" * 20_000}, "cwd": str(tree)},
+            }
+        ),
+    )
     old = {"type": "message", "role": "user", "content": [{"text": f"<environment_context>\n<cwd>{tree}</cwd>"}]}
     put(
         base / "sessions/2025/01/01" / name.replace("019e", "019c"),
         lines({"id": "c3", "instructions": "x" * 90_000}, old),
     )
     assert sorted(sessions("codex", home, tree, {"CODEX_HOME": str(base)})) == [
-        ("c1", None),
-        ("c2", "c1"),
-        ("c3", None),
-    ]
+        ("c1", None), ("c2", "c1"), ("c3", None), ("c4", "c1"), ("c5", None),
+    ]  # fmt: skip
 
 
 # Cursor
