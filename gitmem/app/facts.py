@@ -68,11 +68,13 @@ def gather(
     alongside: Mapping[str, Memory] = _NOTHING,
     names: tuple[str, ...] = (),
     channel: Channel | None = None,
+    exact_secrets: tuple[str, ...] = (),
 ) -> Facts:
     """The facts about one change. `batch`: records that would be written before it in the same commit;
     `alongside`: all that would be written in it by id, for links.
 
-    `channel` is by which the change came; this process's own unless an event says otherwise.
+    `channel` is by which the change came; this process's own unless an event says otherwise. `exact_secrets` are
+    this machine's (`secrets_known`): they judge what is written here, never what others wrote, or clones would differ.
     """
     env = view.workspace.env
     memory = change.after
@@ -88,6 +90,7 @@ def gather(
         key_holder=_key_holder(view, memory, lookup, batch) if memory.key else None,
         linked=dict(_linked(view, change, alongside)),
         names=names,
+        exact_secrets=exact_secrets,
     )
 
 

@@ -15,6 +15,7 @@ from gitmem.app.batch import Batch
 from gitmem.app.chain import open_chain, save_chains
 from gitmem.app.facts import Lookup, gather, index_lookup
 from gitmem.app.outbox import UNKEPT, record_refusals
+from gitmem.app.secrets_known import known_secrets
 from gitmem.app.staging import Staging
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import RefMoved, Refused
@@ -180,9 +181,12 @@ def judge(
     A mutation that is judged by the origin of another one comes after it.
     """
     config = view.config
+    exact = known_secrets(view.workspace.location, view.workspace.env.environ)
     beside = dict(alongside)
     for mutation in mutations:
-        facts = gather(view, mutation.change, lookup, batch=batch, alongside=beside, names=(subject,))
+        facts = gather(
+            view, mutation.change, lookup, batch=batch, alongside=beside, names=(subject,), exact_secrets=exact
+        )
         if mutation.plain:
             facts = replace(facts, plain=mutation.change.after)
         decision = decide(mutation.change, facts, config)

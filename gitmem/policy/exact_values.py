@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
+from itertools import pairwise
 from typing import Any, Final
-
-from gitmem.model.pattern import pattern
-from gitmem.policy.secret_checks import is_placeholder
 
 FILE_LIMIT: Final = 64 * 1024  # bytes of one secret file that are read
 VALUE_LIMIT: Final = 500  # values in all
@@ -15,22 +13,20 @@ _SHORTEST: Final = 6
 _LONGEST: Final = 4096
 _UNNAMED_SHORTEST: Final = 20  # of a value whose name does not say that it is secret
 _KEY_LINE: Final = 40
-_SECRET_NAME: Final = pattern(
-    r"(?i)pass|pwd|secret|token|key|cred|auth|salt|dsn|private|signature|signing|webhook|cookie|session|hmac|jwt|pin$"
-)
-_ASSIGNMENT: Final = pattern(
-    r"""\s*(?:export\s+|set\s+|-\s+)?["']?([A-Za-z_/@.][\w./:@-]*?)["']?\s*[=:]\s*(?:"((?:[^"\\]|\\.)*)"|'([^']*)'|(.*?))\s*,?\s*"""
-)
-_COMMENT: Final = pattern(r"(?:^|\s)[#;].*")
-_NETRC: Final = pattern(r"(?:^|\s)(?:password|account)\s+(\S+)")
-_IN_URL: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://[^\s/:@]*:([^\s/@]+)@")
-_PLAIN: Final = pattern(
-    r"(?i)(?:true|false|null|none|yes|no|on|off|localhost|development|production|staging|test)|[\w.+-]+@[\w.-]+\.\w+"
-    r"|(?:\d{1,3}\.){3}\d{1,3}(?::\d+)?|[a-z0-9-]+(?:\.[a-z0-9-]+)+(?::\d+)?|~?\.{0,2}/\S*|[a-z]:\\\S*|v?\d+(?:\.\d+)+"
-    r"|[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}"
-)
-_URL: Final = pattern(r"[A-Za-z][A-Za-z0-9+.-]*://\S*")
-_PEM_LINE: Final = pattern(r"[A-Za-z0-9+/=]+")
+# No regular expressions: this runs at every write where there is a secret file, and compiling them takes longer.
+_SECRET_NAMES: Final = (
+    "pass", "pwd", "secret", "token", "key", "cred", "auth", "salt", "dsn", "private", "signature", "signing",
+    "webhook", "cookie", "session", "hmac", "jwt",
+)  # fmt: skip
+_WORDS: Final = frozenset({
+    "localhost", "development", "production", "staging", "true", "false", "password", "passw0rd", "secret", "postgres",
+    "admin", "root", "test", "token", "user", "username", "changeme", "change-me",
+})  # fmt: skip
+_PLACEHOLDERS: Final = (
+    "example", "placeholder", "changeme", "change-me", "change_me", "your-", "your_", "xxxx", "****", "...", "…",
+)  # fmt: skip
+_HEX: Final = frozenset("0123456789abcdefABCDEF")
+_BASE64: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/=")
 
 
 def exact_values(files: Iterable[bytes], listed: bytes = b"") -> tuple[str, ...]:
@@ -56,7 +52,7 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
     """(name, value) of all that looks like a setting."""
     if "PRIVATE KEY" in text:
         yield from (
-            ("private key", line) for line in text.split() if len(line) >= _KEY_LINE and _PEM_LINE.fullmatch(line)
+            ("private key", line) for line in text.split() if len(line) >= _KEY_LINE and _BASE64.issuperset(line)
         )
     if text.lstrip()[:1] in ("{", "["):
         try:
@@ -65,14 +61,40 @@ def _pairs(text: str) -> Iterator[tuple[str, str]]:
         except (ValueError, RecursionError):
             pass  # JSON with comments, or an INI file that begins with a section
     for line in text.splitlines():
-        bare = _COMMENT.sub("", line) if '"' not in line and "'" not in line else line
-        match = _ASSIGNMENT.fullmatch(bare)
-        if match is None:
-            yield from (("password", word) for word in _NETRC.findall(bare))
-        elif match[2] is not None:
-            yield match[1], match[2].replace('\\"', '"').replace("\\$", "$").replace("\\\\", "\\")
-        else:
-            yield match[1], match[3] if match[3] is not None else match[4]
+        line = line.strip()
+        if line[:1] in ("#", ";"):
+            continue
+        words = line.split()
+        yield from (("password", word) for label, word in pairwise(words) if label == "password")
+        name, value = _setting(line)
+        if name and value:
+            yield name, value
+
+
+def _setting(line: str) -> tuple[str, str]:
+    """(name, value) of `name = value`, `name: value` and their like; ("", "") for another line."""
+    for before in ("export ", "set ", "- "):
+        line = line.removeprefix(before)
+    if line.startswith("//"):  # npm: //registry.example.org/:_authToken=…
+        line = line.partition(":_")[2]
+    ends = [end for end in (line.find("="), line.find(":")) if end > 0]
+    if not ends:
+        return "", ""
+    name, value = line[: min(ends)].strip().strip("\"'"), line[min(ends) + 1 :].strip().removesuffix(",").rstrip()
+    quote = value[:1]
+    if quote == "'":
+        return name, value[1:].partition("'")[0]
+    if quote == '"':
+        return name, _unquoted(value)
+    for comment in (" #", "\t#", " ;"):
+        value = value.partition(comment)[0]
+    return name, value.rstrip()
+
+
+def _unquoted(value: str) -> str:
+    """What a string in double quotes says, up to its end."""
+    inside = value[1:].replace("\\\\", "\0").replace('\\"', "\1").partition('"')[0]
+    return inside.replace("\1", '"').replace("\\$", "$").replace("\0", "\\")
 
 
 def _leaves(data: Any) -> Iterator[tuple[str, str]]:
@@ -93,10 +115,15 @@ def _leaves(data: Any) -> Iterator[tuple[str, str]]:
 
 def _hidden_parts(name: str, value: str) -> Iterator[str]:
     value = value.strip()
-    if _URL.fullmatch(value):
-        yield from (part for part in _IN_URL.findall(value) if _is_odd(part, _SHORTEST, 2))
+    _, is_url, rest = value.partition("://")
+    if is_url and " " not in value:
+        user, at, _ = rest.partition("/")[0].rpartition("@")
+        password = user.partition(":")[2] if at else ""
+        if _is_odd(password, _SHORTEST, 2):
+            yield password
         return
-    named = _SECRET_NAME.search(name) is not None
+    folded = name.casefold()
+    named = any(word in folded for word in _SECRET_NAMES)
     if _is_odd(value, _SHORTEST, 2) if named else _is_odd(value, _UNNAMED_SHORTEST, 3) and " " not in value:
         yield value
 
@@ -111,8 +138,21 @@ def _is_odd(value: str, shortest: int, classes: int) -> bool:
     return (
         shortest <= len(value) <= _LONGEST
         and sum(kinds) >= classes
-        and not (value.istitle() and value.isalpha())
         and len(set(value)) >= 5
-        and not is_placeholder(value)
-        and _PLAIN.fullmatch(value) is None
+        and not (value.istitle() and value.isalpha())
+        and not _is_ordinary(value)
     )
+
+
+def _is_ordinary(value: str) -> bool:
+    """A placeholder, a path, an address of mail or of a host, a version or a UUID."""
+    folded = value.casefold()
+    if folded.rstrip("0123456789!") in _WORDS or value[0] in "$<{([%*" or any(mark in folded for mark in _PLACEHOLDERS):
+        return True
+    if value.startswith(("/", "./", "../", "~/")) or value[1:3] == ":\\":
+        return True
+    if len(value) == 36 and value.count("-") == 4 and _HEX.issuperset(value.replace("-", "")):
+        return True
+    host = value.rpartition("@")[2].rpartition(":")[0] or value.rpartition("@")[2]
+    parts = host.split(".")
+    return len(parts) > 1 and all(p and p == p.casefold() and p.replace("-", "").isalnum() for p in parts)

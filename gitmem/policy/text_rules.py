@@ -62,12 +62,21 @@ def _suspicious(change: Change, facts: Facts, stored: Sequence[str], named: bool
     values = dict.fromkeys((*stored, change.reason, *facts.names))
     together = "\n".join(values) if facts.plain is change.after else _together(change.after, values)
     return (
-        bool(facts.exact_secrets)
+        _holds_exact(together, change, facts)
         or named
         or not is_clean(together)
         or may_hold(together)
         or (origin_of(change, facts) != "human" and may_instruct(values))
     )
+
+
+def _holds_exact(together: str, change: Change, facts: Facts) -> bool:
+    """True when a value that is secret here may stand in the texts; one that is written otherwise shows as such."""
+    if not facts.exact_secrets:
+        return False
+    if facts.plain is change.after:
+        together = "\n".join((together, *strings(change.after)[0]))
+    return any(value in together for value in facts.exact_secrets)
 
 
 def _plain_characters(texts: Sequence[Text]) -> Iterator[Reason]:
