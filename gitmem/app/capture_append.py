@@ -44,10 +44,10 @@ class Append:
         self.generation: Generation | None = None
         self.size = 0  # bytes that `staged` would give
 
-    def go_on(self) -> None:
-        """Append to the last generation."""
+    def go_on(self, origin: int) -> None:
+        """Append to the last generation what stands behind the first `origin` bytes of the host's file."""
         assert self._stored and self._stored.manifest.last  # noqa: S101 - who calls this has looked
-        last = self._stored.manifest.last
+        last = replace(self._stored.manifest.last, origin=origin)
         self._take_up(last)
         if last.chunks and last.chunks[-1].end - last.chunks[-1].start < OPEN:
             tail = self._chunks.pop()

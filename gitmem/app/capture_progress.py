@@ -82,6 +82,11 @@ class Progress:
         self._changed = False
 
 
+def mark_of(generation: int, length: int) -> str:
+    """The name in `Known.marks` of the first `length` bytes of an origin as they stand in a generation."""
+    return f"{generation}:{length}"
+
+
 def stamp_of(path: Path, version: str | None) -> Stamp:
     """What changes when an origin does: the version that the host gives it, else length, time and inode of its file.
 

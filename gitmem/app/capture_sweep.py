@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, BinaryIO, Final, Literal, Protocol
 
 from gitmem.app.capture_append import Append
 from gitmem.app.capture_lines import Prefix, Redact, comes_from, storable
-from gitmem.app.capture_progress import Known, Progress, Stamp, stamp_of
+from gitmem.app.capture_progress import Known, Progress, Stamp, mark_of, stamp_of
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, RefMoved
 from gitmem.model.frozen import dataclass
@@ -104,8 +104,9 @@ class Sweeper:
         with adapter.open(origin) as stream:
             prefix = Prefix(stream, self._progress.key)
             redactor = self._tools.redactor(known.remembered if known else ())
-            if stored is None or last is None or _follows(stored, last, known, prefix, redactor):
-                return self._take(origin, adapter, stored, stamp, stream, prefix, redactor, begin=last is None)
+            follows = None if stored is None or last is None else _followed(stored, last, known, prefix, redactor)
+            if stored is None or last is None or follows is not None:
+                return self._take(origin, adapter, stored, stamp, stream, prefix, redactor, follows)
         if sum(item.begun[:10] == self._today for item in stored.manifest.generations) >= GENERATIONS_A_DAY:
             marks = known.marks if known else {}
             self._progress.note(name, Known(str(origin.path), stamp, marks, degraded=self._today))
@@ -115,7 +116,7 @@ class Sweeper:
             )  # fmt: skip
         with adapter.open(origin) as stream:
             prefix = Prefix(stream, self._progress.key)
-            return self._take(origin, adapter, stored, stamp, stream, prefix, self._tools.redactor(()), begin=True)
+            return self._take(origin, adapter, stored, stamp, stream, prefix, self._tools.redactor(()), None)
 
     def _take(
         self,
@@ -126,18 +127,19 @@ class Sweeper:
         stream: BinaryIO,
         prefix: Prefix,
         redactor: Redacting,
-        *,
-        begin: bool,
+        follows: int | None,
     ) -> Captured:
+        """Take what stands behind the first `follows` bytes; all of it as a new generation when that is None."""
         name = f"{origin.host}/{origin.session}"
         manifest = (
             stored.manifest if stored else Manifest(origin.host, origin.session, adapter.suffix, (), origin.parent)
         )
         append = Append(self._workspace.backend, manifest, stored, self._now)
-        if begin:
+        begin = follows is None
+        if follows is None:
             append.begin()
         else:
-            append.go_on()
+            append.go_on(follows)
         plain = _is_file(stream, origin.path)
         before = self._progress.known(name)
         marks = before.marks if before else {}
@@ -145,7 +147,7 @@ class Sweeper:
 
         def known(final: bool) -> Known:
             at = append.generation
-            mark = {_mark(at): prefix.digest} if at and at.origin else {}
+            mark = {mark_of(at.number, at.origin): prefix.digest} if at and at.origin else {}
             return Known(str(origin.path), stamp if final else [], mark, plain, "", redactor.remembered)
 
         for raw in prefix.lines(self._tools.complete, from_start=begin):
@@ -210,12 +212,26 @@ class Sweeper:
                 self.unmoved[name] = error.message
 
 
-def _follows(stored: StoredSession, last: Generation, known: Known | None, prefix: Prefix, redactor: Redacting) -> bool:
-    """Whether the origin begins with what was captured of it. Leaves `prefix` behind that."""
-    mark = known.marks.get(_mark(last)) if known else None
-    if mark is not None:
-        return prefix.skip(last.origin) and prefix.digest == mark
-    return comes_from(stored.stream(last), _seen(prefix.taken(last.origin), redactor))
+def _followed(
+    stored: StoredSession, last: Generation, known: Known | None, prefix: Prefix, redactor: Redacting
+) -> int | None:
+    """How many bytes of the origin are what was captured of it; None when it begins otherwise.
+
+    Leaves `prefix` behind them. That is another number than was read once when the file was given back: markers
+    stand in it for secrets.
+    """
+    marks = {int(at): mark for number, at, mark in _marks(known) if number == str(last.number)}
+    length = last.origin if last.origin in marks else next(iter(marks), None)
+    if length is not None:
+        return length if prefix.skip(length) and prefix.digest == marks[length] else None
+    same = comes_from(stored.stream(last), _seen(prefix.taken(last.origin), redactor))
+    return last.origin if same else None
+
+
+def _marks(known: Known | None) -> Iterator[tuple[str, str, str]]:
+    for name, mark in known.marks.items() if known else ():
+        number, _, at = name.partition(":")
+        yield number, at, mark
 
 
 def _seen(lines: Iterator[bytes], redactor: Redacting) -> Iterator[bytes]:
@@ -223,10 +239,6 @@ def _seen(lines: Iterator[bytes], redactor: Redacting) -> Iterator[bytes]:
     for line in lines:
         redactor.line(line.removesuffix(b"\n"))
         yield line
-
-
-def _mark(generation: Generation) -> str:
-    return f"{generation.number}:{generation.origin}"
 
 
 def _is_file(stream: BinaryIO, path: Path) -> bool:

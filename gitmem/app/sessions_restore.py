@@ -8,13 +8,15 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from gitmem.app.capture_lines import put_back
-from gitmem.app.capture_progress import Progress
+from gitmem.app.capture import LOCK
+from gitmem.app.capture_lines import Prefix, put_back
+from gitmem.app.capture_progress import Known, Progress, mark_of
 from gitmem.app.sessions import session
 from gitmem.app.workspace import Workspace
-from gitmem.errors import GitmemError, NotFound, Refused
+from gitmem.errors import GitmemError, Locked, NotFound, Refused
 from gitmem.model.frozen import dataclass
 from gitmem.model.sessions import Generation
+from gitmem.store.lock import sole
 from gitmem.store.sessions import StoredSession, stored_sessions
 
 _SUFFIX: Final = ".gitmem-restoring"
@@ -38,8 +40,16 @@ def restore(workspace: Workspace, wanted: str, *, to: Path | None = None, dry_ru
 
     `to` is a folder for the files of a session that this clone did not capture, or for a copy. Each file is
     written beside its place, read again and compared, then all are put in place. A file that is there is never
-    written over; one that holds just what was captured is left out. Raises Refused naming what is in the way.
+    written over; one that holds just what was captured is left out. Raises Refused naming what is in the way, Locked
+    while a capture is at work.
     """
+    with sole(workspace.location, LOCK) as alone:
+        if not alone:
+            raise Locked("a capture is at work here", hint="try again when it has ended")
+        return _restored(workspace, wanted, to, dry_run)
+
+
+def _restored(workspace: Workspace, wanted: str, to: Path | None, dry_run: bool) -> tuple[Receipt, ...]:
     main = session(workspace, wanted)
     family = [main, *_children(workspace, main)]
     targets = []
@@ -54,7 +64,27 @@ def restore(workspace: Workspace, wanted: str, *, to: Path | None = None, dry_ru
             )
     if dry_run:
         return tuple(_receipt(stored, path, *_measured(stored)) for stored, path in targets)
-    return _written(targets)
+    receipts = _written(targets)
+    if to is None:
+        _note_given_back(workspace, targets)
+    return receipts
+
+
+def _note_given_back(workspace: Workspace, targets: list[tuple[StoredSession, Path]]) -> None:
+    """So that the next capture goes on behind what was given back, though markers stand in it for secrets."""
+    progress = Progress(workspace.location.private, workspace.env.random)
+    for stored, path in targets:
+        with path.open("rb") as stream:
+            prefix = Prefix(stream, progress.key)
+            size = path.stat().st_size
+            prefix.skip(size)
+        known = progress.known(stored.manifest.name)
+        marks = {mark_of(_last(stored).number, size): prefix.digest}
+        progress.note(
+            stored.manifest.name,
+            Known(str(path), [], marks, remembered=known.remembered if known else ()),
+        )
+    progress.save()
 
 
 def _written(targets: list[tuple[StoredSession, Path]]) -> tuple[Receipt, ...]:

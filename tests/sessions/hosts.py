@@ -13,7 +13,6 @@ from tests.conftest import git
 from tests.installed import PROGRAM, Ran, agent
 
 SESSION = "8c2f6a10-7d1e-4c55-9a3b-2f1e0d9c8b7a"
-SAMPLES = Path(__file__).parents[3] / "shared/data/transcripts"
 
 
 def said(
@@ -107,4 +106,4 @@ def make_host(repo: Path) -> Host:
     return Host(repo, projects)
 
 
-__all__ = ["PROGRAM", "SAMPLES", "SESSION", "Host", "everything", "line", "make_host", "raw", "said"]
+__all__ = ["PROGRAM", "SESSION", "Host", "everything", "line", "make_host", "raw", "said"]
