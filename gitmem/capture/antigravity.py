@@ -24,6 +24,9 @@ open = open_file
 _OPEN, _CLOSE = "<USER_REQUEST>", "</USER_REQUEST>"
 _EXIT: Final = pattern(r"The command failed with exit code: (-?\d{1,9})")
 _SAID: Final = 1000  # characters of a result in which the host itself speaks, before the tool's output
+# In the JSON that the result of starting a child holds as text.
+_CHILD: Final = pattern(r'\\"conversationId\\":\s*\\"([\w-]{1,100})\\"')
+_DEEP_HEAD: Final = 1024 * 1024
 _HISTORY: Final = 16 * 1024 * 1024
 _CONVERSATION_KEYS: Final = ("conversationId", "conversation_id", "cascadeId", "id")
 _WORKSPACE_KEYS: Final = (
@@ -38,16 +41,32 @@ _WORKSPACE_KEYS: Final = (
 
 
 def origins(home: Path, environ: Mapping[str, str], work_trees: Sequence[Path]) -> Iterator[Origin]:
-    """Conversations that the prompt history places in a work tree. The transcripts themselves name no folder."""
+    """Conversations that the prompt history places in a work tree, and those that they started.
+
+    The transcripts themselves name no folder. A child is named where it was started, which is looked for in the first
+    MiB of its parent.
+    """
     base = home / ".gemini" / "antigravity-cli"
     placed = _workspaces(base / "history.jsonl")
-    for conversation in names(base / "brain"):
-        if any(is_inside(folder, work_trees) for folder in placed.get(conversation, ())):
-            logs = base / "brain" / conversation / ".system_generated" / "logs"
-            for name in ("transcript_full.jsonl", "transcript.jsonl"):
-                if (logs / name).is_file():
-                    yield Origin(host, conversation, logs / name)
-                    break
+    known = dict.fromkeys(names(base / "brain"))
+    inside = [name for name in known if any(is_inside(folder, work_trees) for folder in placed.get(name, ()))]
+    parents: dict[str, str | None] = dict.fromkeys(inside)
+    while inside:
+        conversation = inside.pop(0)
+        path = _transcript(base / "brain" / conversation)
+        if path is not None:
+            yield Origin(host, conversation, path, parents[conversation])
+            for child in _CHILD.findall(head(path, _DEEP_HEAD).decode("utf-8", "replace")):
+                if child in known and child not in parents and child not in placed:
+                    parents[child] = conversation
+                    inside.append(child)
+
+
+def _transcript(folder: Path) -> Path | None:
+    """The full transcript, or the one whose arguments are written as JSON once more."""
+    logs = folder / ".system_generated" / "logs"
+    found = (logs / name for name in ("transcript_full.jsonl", "transcript.jsonl"))
+    return next((path for path in found if path.is_file()), None)
 
 
 def watched(home: Path, environ: Mapping[str, str]) -> tuple[Path, ...]:

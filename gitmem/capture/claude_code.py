@@ -194,6 +194,7 @@ def _user(row: Mapping[str, Any], text: str, child: bool) -> Iterator[tuple[Spea
         )
         or origin not in (None, "human")
         or source == "system"
+        or any(string(row.get(key)) for key in ("sourceToolUseID", "sourceToolAssistantUUID"))
     ):
         yield "harness", text
     elif source not in (None, "typed", "queued") or (source is None and _is_scripted(row)):

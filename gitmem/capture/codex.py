@@ -78,7 +78,8 @@ def _parent(meta: Mapping[str, Any]) -> str | None:
 
 
 def turns(records: Iterable[Record]) -> Iterator[Turn]:
-    return finished(_turns(records))
+    """The oldest files have neither ids nor times, so equal lines are real repetitions."""
+    return finished(_turns(records), once=False)
 
 
 @dataclass
@@ -95,9 +96,9 @@ class _Thread:
     said: set[int] = field(default_factory=set)
     calls: dict[str, tuple[str | None, tuple[str, ...]]] = field(default_factory=dict)
 
-    def repeats(self, role: str, text: str) -> bool:
-        """True when the turn under way has these words already: a fork replays turns, and copies of a message occur."""
-        key = hash((self.turn, role, text))
+    def repeats(self, *what: str | None) -> bool:
+        """True when the turn under way has this already: a fork replays turns, and copies of a message occur."""
+        key = hash((self.turn, *what))
         repeated = self.turn is not None and key in self.said
         self.said.add(key)
         return repeated
@@ -177,12 +178,14 @@ def _item(say: Any, item: Mapping[str, Any], thread: _Thread) -> Iterator[Turn]:
                 thread.calls[call] = tool, touched
             speaker: Speaker = "subagent" if thread.child else "assistant"
             text = written(arguments)
-            yield say(speaker=speaker, text=text, call=call, tool=tool, paths=touched, model=thread.model)
+            if not thread.repeats("call", call, text):
+                yield say(speaker=speaker, text=text, call=call, tool=tool, paths=touched, model=thread.model)
         case "function_call_output" | "custom_tool_call_output":
             call = string(item.get("call_id"))
             tool, touched = thread.calls.pop(call, (None, ())) if call else (None, ())
             text, outcome = _output(item.get("output"))
-            yield say(speaker="tool", text=text, call=call, tool=tool, outcome=outcome, paths=touched)
+            if not thread.repeats("output", call, text):
+                yield say(speaker="tool", text=text, call=call, tool=tool, outcome=outcome, paths=touched)
 
 
 def _user(say: Any, text: str, thread: _Thread) -> Iterator[Turn]:

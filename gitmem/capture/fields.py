@@ -14,8 +14,11 @@ _PATH_KEYS: Final = frozenset(
     ["absolute_path", "absolutepath", "file", "file_path", "filename", "filepath", "notebook_path", "path",
      "target_file", "target_notebook", "targetfile"]
 )  # fmt: skip
+_PATHS_KEYS: Final = frozenset(["file_paths", "files", "paths"])
 _FOLDER_TOOLS: Final = frozenset(["find", "glob", "grep", "list", "list_directory", "ls", "search", "grep_search"])
-_PATCHED: Final = pattern(r"^\*\*\* (?:Add File|Update File|Delete File|Move to): (.{1,4096})$", 8)
+_PATCH: Final = "*** Begin Patch"
+# At the start of a line, or behind a line end as a program spells it.
+_PATCHED: Final = pattern(r"(?:^|\\n)\*\*\* (?:Add File|Update File|Delete File|Move to): ([^\n\\\"]{1,4096})", 8)
 _MOST_PATHS: Final = 200
 _LONGEST_PATH: Final = 4096
 
@@ -81,16 +84,14 @@ def written(value: Any) -> str:
 def paths(arguments: Any, tool: str | None) -> tuple[str, ...]:
     """The files that the arguments of a tool call name; folders that are searched are none."""
     found: dict[str, None] = {}
-    if isinstance(arguments, str):
-        found.update((name.strip(), None) for name in _PATCHED.findall(arguments))
-    elif isinstance(arguments, dict) and (tool or "").lower() not in _FOLDER_TOOLS:
-        for key, value in arguments.items():
-            name = key.lower()
-            if name in _PATH_KEYS and isinstance(value, str):
-                found[value] = None
-            elif name in ("paths", "files", "file_paths"):
-                found.update((part, None) for part in listing(value) if isinstance(part, str))
-            elif name in ("patch", "input", "patchtext") and isinstance(value, str):
-                found.update((part.strip(), None) for part in _PATCHED.findall(value))
+    folders = (tool or "").lower() in _FOLDER_TOOLS
+    for key, value in arguments.items() if isinstance(arguments, dict) else [("", arguments)]:
+        name = key.lower()
+        parts = [part for part in (value if isinstance(value, list) else [value]) if isinstance(part, str)]
+        if name in (_PATH_KEYS if isinstance(value, str) else _PATHS_KEYS) and not folders:
+            found.update((part, None) for part in parts)
+        for part in parts:
+            if _PATCH in part:
+                found.update((path.strip(), None) for path in _PATCHED.findall(part))
     usable = (path for path in found if path and "\n" not in path and len(path) <= _LONGEST_PATH)
     return tuple(path for path, _ in zip(usable, range(_MOST_PATHS), strict=False))

@@ -224,6 +224,11 @@ def test_antigravity_conversations_are_placed_by_the_prompt_history(home: Path, 
     ))  # fmt: skip
     (origin,) = found("antigravity", home, tree)
     assert (origin.session, origin.path.name) == ("v1", "transcript_full.jsonl")
+    started = json.dumps({"conversationId": "v3", "logAbsoluteUri": "file:///x"}, indent=2)
+    step = {"step_index": 9, "source": "MODEL", "type": "INVOKE_SUBAGENT", "content": f"Created:\n{started}"}
+    with origin.path.open("ab") as file:
+        file.write(lines(step, {**step, "content": started.replace("v3", "v2")}))
+    assert sessions("antigravity", home, tree) == [("v1", None), ("v3", "v1")]
 
 
 # Copilot CLI, Pi, Aider, others

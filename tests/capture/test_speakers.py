@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitmem.capture.fields import paths
 from gitmem.capture.records import records
 from gitmem.capture.registry import adapters
 from gitmem.capture.tagged import typed
@@ -46,6 +47,7 @@ CLAUDE_TRAPS: list[tuple[str, dict[str, Any], list[tuple[str, str]]]] = [
     ("transcript only", {"content": "x", "isVisibleInTranscriptOnly": True}, [("harness", "x")]),
     ("summary without a flag", {"content": "This session is being continued from a previous conversation. 44"},
      [("harness", "This session is being continued from a previous conversation. 44")]),
+    ("text of a skill", {"content": "Use 5", "sourceToolUseID": "t1"}, [("harness", "Use 5")]),
     ("side chain", {"content": "You are", "isSidechain": True}, [("subagent", "You are")]),
     ("agent id", {"content": "You are", "agentId": "a"}, [("subagent", "You are")]),
     ("stop hook", {"content": "Stop hook feedback:\n- x"}, [("harness", "Stop hook feedback:\n- x")]),
@@ -120,6 +122,30 @@ def test_fields_of_a_turn() -> None:
 
 
 @pytest.mark.parametrize(
+    ("tool", "arguments", "expected"),
+    [
+        ("Edit", {"file_path": "/a/b.py", "old_string": "c.py"}, ("/a/b.py",)),
+        ("Grep", {"path": "/a", "pattern": "x"}, ()),
+        ("ReadLints", {"paths": ["a.py", 7, "b.py", "a.py"]}, ("a.py", "b.py")),
+        ("view_file", {"AbsolutePath": "/a/b c.py"}, ("/a/b c.py",)),
+        (
+            "shell",
+            {"command": ["apply_patch", "*** Begin Patch\n*** Add File: a.py\n+x\n*** Move to: b.py\n"]},
+            ("a.py", "b.py"),
+        ),
+        ("exec", 'await tools.apply_patch("*** Begin Patch\\n*** Update File: a.py\\n@@\\n")', ("a.py",)),
+        ("Bash", {"command": "cat a.py"}, ()),
+        ("Read", {"file_path": "a\nb"}, ()),
+        ("Read", {"path": ["x"]}, ()),
+        ("Read", ["a.py"], ()),
+        ("Read", None, ()),
+    ],
+)
+def test_files_that_a_call_names(tool: str, arguments: Any, expected: tuple[str, ...]) -> None:
+    assert paths(arguments, tool) == expected
+
+
+@pytest.mark.parametrize(
     ("source", "speaker"),
     [("cli", "human"), ("vscode", "human"), (None, "human"), ("exec", "unknown"), ("mcp", "unknown"),
      ({"subagent": "review"}, "subagent")],
@@ -138,6 +164,37 @@ def test_a_prompt_of_codex_by_who_started_the_thread(source: Any, speaker: str) 
 def test_what_codex_puts_under_the_persons_name(start: str) -> None:
     assert {speaker for speaker, _ in spoken("codex", said("user", f"{start}\nuse 5"))} == {"harness"}
     assert spoken("codex", said("user", f"use {start}")) == [("human", f"use {start}".strip())]
+
+
+@pytest.mark.parametrize(
+    ("output", "outcome"),
+    [
+        ("Process exited with code 0\nOutput:\nProcess exited with code 1", "ok"),
+        ("Script completed\nOutput:\nExit code: 1", "ok"),
+        ("Exit code: 1\nWall time: 1 s\nOutput:\n", "failed"),
+        ("Script error:\nx", "failed"),
+        ([{"type": "input_text", "text": "Script failed\nOutput:\n"}], "failed"),
+        ("exec command rejected by user", None),
+        ('{"output":"x","metadata":{"exit_code":3}}', "failed"),
+        ('{"output":"x","metadata":{"exit_code":0}}', "ok"),
+        ("Plan updated", "ok"),
+    ],
+)
+def test_outcomes_of_codex(output: Any, outcome: str | None) -> None:
+    row = codex("response_item", {"type": "function_call_output", "call_id": "k", "output": output})
+    assert [turn.outcome for turn in turns("codex", row)] == [outcome]
+
+
+def test_a_turn_that_a_fork_of_codex_replays_is_read_once() -> None:
+    call = codex("response_item", {"type": "function_call", "name": "shell", "arguments": "{}", "call_id": "k"})
+    output = codex("response_item", {"type": "function_call_output", "call_id": "k", "output": "x"})
+    rows = [codex("event_msg", {"type": "task_started", "turn_id": "t1"}), said("user", "yes"), call, output]
+    later = [{**row, "timestamp": "2026-03-03T10:00:00Z"} for row in rows]
+    assert turns("codex", *rows, *later) == turns("codex", *rows)
+    again = [codex("event_msg", {"type": "task_started", "turn_id": "t2"}), said("user", "yes")]
+    assert [words for speaker, words in spoken("codex", *rows, *again) if speaker == "human"] == ["yes", "yes"]
+    bare = {"type": "message", "role": "user", "content": [{"type": "input_text", "text": "yes"}]}
+    assert spoken("codex", bare, bare) == [("human", "yes"), ("human", "yes")]
 
 
 def test_copilot_shell_exit_codes_and_sources() -> None:
