@@ -1,0 +1,205 @@
+"""brief: what to know at the start of a session. It never widens: what is not there is said, not made up for."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from itertools import islice
+from typing import Final
+
+from gitmem.app import state
+from gitmem.app.cochange import worked_on
+from gitmem.app.context import Near, about, nearness, with_structure, worth
+from gitmem.app.cues import due, due_at
+from gitmem.app.ground import Ground
+from gitmem.app.moments import Moment
+from gitmem.app.recalling import Item
+from gitmem.errors import GitmemError
+from gitmem.model.frozen import dataclass
+from gitmem.model.judgement import Filter
+from gitmem.model.nouns import Memory
+from gitmem.model.vocabulary import WAITING
+from gitmem.policy.visibility import visible, withheld_view
+from gitmem.recall.query import Hit, Query
+
+_STATE: Final = "brief"
+_LOOKED_AT: Final = 200  # newest memories of a sort; beyond them only what is about the files that are worked on
+# A rule that is about other files than those that are worked on, and one that is about no file: by judgement.
+_ELSEWHERE: Final = 0.4
+_EVERYWHERE: Final = 0.9
+_WITHDRAWN: Final = ("superseded", "wrong", "archived", "disputed")
+
+Ranked = tuple[Hit, Near]
+
+
+@dataclass(frozen=True)
+class Section:
+    """name: standing, plans, reminders, traps or changed. items: best first. total: so many there are."""
+
+    name: str
+    title: str
+    items: tuple[Item, ...]
+    total: int
+
+
+@dataclass(frozen=True)
+class Brief:
+    """sections: those that have something, the steadiest first. places: the files that are worked on.
+
+    since: the commit of the branch at the last brief, None when there was none. withdrawn: memories that stopped
+    holding since then, by state; their words are withheld. waiting: candidates in the inbox. capture: one line about
+    it, empty when nothing was ever captured here. searched: memories that a reader may see.
+    """
+
+    sections: tuple[Section, ...]
+    places: tuple[str, ...]
+    since: str | None
+    withdrawn: Mapping[str, int]
+    waiting: int
+    capture: str
+    searched: int
+    moment: Moment
+    projects: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+    def in_turn(self) -> Iterator[tuple[str, Item]]:
+        """(section, item) in the order in which they are let into a budget: first some of each, then the rest."""
+        rows = [(section.name, iter(section.items)) for section in self.sections]
+        for name, items in rows:
+            yield from ((name, item) for item in islice(items, _FIRST[name]))
+        for name, items in rows:
+            yield from ((name, item) for item in items)
+
+
+# Of each section so many before any section has more; and so many at most.
+_FIRST: Final[Mapping[str, int]] = {"standing": 6, "plans": 1, "reminders": 3, "traps": 4, "changed": 2}
+_MOST: Final[Mapping[str, int]] = {"standing": 20, "plans": 3, "reminders": 5, "traps": 8, "changed": 10}
+_TITLES: Final[Mapping[str, str]] = {
+    "standing": "conventions and preferences",
+    "plans": "open plans",
+    "reminders": "reminders",
+    "traps": "known traps of the files that are worked on",
+    "changed": "new or changed since the last brief",
+}
+
+
+def brief(ground: Ground) -> Brief:
+    """What holds now, of what this reader may see."""
+    seen = visible(ground.viewer, at=ground.now)
+    places = worked_on(ground)
+    since, position = _last(ground)
+    found = {
+        "standing": _standing(ground, places, seen),
+        "plans": _plans(ground, seen),
+        "reminders": _reminders(ground, places, seen),
+        "traps": _traps(ground, places, seen),
+    }
+    told = {hit.id for ranked in found.values() for hit, _ in ranked}
+    if position is not None:
+        found["changed"] = [pair for pair in _changed(ground, position, seen) if pair[0].id not in told]
+    sections = [
+        Section(name, _TITLES[name], with_structure(ground, ranked[: _MOST[name]], seen), len(ranked))
+        for name, ranked in found.items()
+        if ranked
+    ]
+    index, viewer = ground.index, ground.viewer
+    withdrawn = {
+        status: index.search(Query(after=position, limit=1), withheld_view(viewer, (status,))).searched
+        for status in (_WITHDRAWN if position is not None else ())
+    }
+    return Brief(
+        sections=tuple(sections),
+        places=places,
+        since=since if position is not None else None,
+        withdrawn={status: count for status, count in withdrawn.items() if count},
+        waiting=index.search(Query(refs=("inbox",), limit=1), withheld_view(viewer, WAITING)).searched,
+        capture=_capture(ground),
+        searched=index.search(Query(limit=1), seen).searched,
+        moment=Moment(None, ground.commit, ground.now),
+        projects=tuple(sorted(viewer.projects)),
+        warnings=ground.warnings,
+    )
+
+
+def remember_told(ground: Ground) -> None:
+    """The next brief tells what changes from here on. A clone that may not be written to tells it all again."""
+    with suppress(GitmemError):
+        state.save(ground.private, _STATE, {"commit": ground.commit})
+
+
+def _last(ground: Ground) -> tuple[str | None, int | None]:
+    """The commit of the last brief and its position; None when there was none, or the branch no longer has it."""
+    commit = state.load(ground.private, _STATE).get("commit")
+    try:
+        return (commit, ground.index.positions().find(commit)) if isinstance(commit, str) else (None, None)
+    except ValueError:  # what is there is no object id
+        return None, None
+
+
+def _standing(ground: Ground, places: Sequence[str], seen: Filter) -> list[Ranked]:
+    """Rules: those about the files that are worked on, those about all files, then the others."""
+    kinds = ("convention", "preference")
+    found = about(ground, places, seen, kinds)
+    for hit in ground.index.search(Query(kinds=kinds, limit=_LOOKED_AT), seen).hits:
+        if hit.id not in found:
+            found[hit.id] = hit, _rule(hit.memory, places)
+    return _best(found.values())
+
+
+def _rule(memory: Memory, places: Sequence[str]) -> Near:
+    near = nearness(memory, places)
+    if near is not None:
+        return near
+    if memory.applies_to:
+        return Near(_ELSEWHERE, f"applies to {memory.applies_to[0]}")
+    return Near(_EVERYWHERE, "")
+
+
+def _plans(ground: Ground, seen: Filter) -> list[Ranked]:
+    """Plans with a step that is not done, or without steps; the newest first, since that is what goes on."""
+    found = []
+    for hit in ground.index.search(Query(kinds=("plan",), limit=_LOOKED_AT), seen).hits:
+        steps = hit.memory.steps
+        left = [step.text for step in steps if not step.done]
+        if left:
+            found.append((hit, Near(1.0, f"{len(steps) - len(left)} of {len(steps)} steps done; next: {left[0]}")))
+        elif not steps:
+            found.append((hit, Near(1.0, "open")))
+    return sorted(found, key=lambda pair: (-pair[0].changed, pair[0].id))
+
+
+def _reminders(ground: Ground, places: Sequence[str], seen: Filter) -> list[Ranked]:
+    hits = ground.index.search(Query(kinds=("reminder",), limit=_LOOKED_AT), seen).hits
+    told = ((hit, due(hit.memory, ground.now) or due_at(hit.memory, ground.now, places)) for hit in hits)
+    return _best((hit, Near(1.0, why)) for hit, why in told if why)
+
+
+def _traps(ground: Ground, places: Sequence[str], seen: Filter) -> list[Ranked]:
+    """What failed, and problems that nothing visible solves, for the files that are worked on."""
+    if not places:
+        return []
+    found = about(ground, places, seen, ("failed_tactic", "problem"))
+    problems = [identifier for identifier, (hit, _) in found.items() if hit.memory.kind == "problem"]
+    solutions = ground.index.linking([f"solves:{identifier}" for identifier in problems], seen)
+    solved = {identifier for hit in solutions for identifier in hit.memory.linked("solves")}
+    return _best(pair for identifier, pair in found.items() if identifier not in solved)
+
+
+def _changed(ground: Ground, position: int, seen: Filter) -> list[Ranked]:
+    """What came to the branch after a position, the newest first."""
+    hits = ground.index.search(Query(after=position, limit=_LOOKED_AT), seen).hits
+    ranked = sorted(hits, key=lambda hit: (-hit.since, -hit.changed, hit.id))
+    return [(hit, Near(1.0, "new" if hit.recorded == hit.changed else "changed")) for hit in ranked]
+
+
+def _best(found: Iterable[Ranked]) -> list[Ranked]:
+    return sorted(found, key=lambda pair: (-worth(*pair), -pair[0].recorded, pair[0].id))
+
+
+def _capture(ground: Ground) -> str:
+    """How capture stands, from the progress that it keeps in this clone's state."""
+    sessions = state.load(ground.private, "capture").get("sessions")
+    if not isinstance(sessions, dict) or not sessions:
+        return ""
+    held = sum(1 for row in sessions.values() if isinstance(row, dict) and row.get("degraded"))
+    return f"{len(sessions)} sessions captured" + (f", {held} held back" if held else "")

@@ -1,0 +1,184 @@
+"""context: what still holds for files, before somebody edits them.
+
+The index names what may be about a path, a superset; whether a pattern covers it is decided here, exactly. Only what
+a reader may see is ever looked at.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from gitmem.app.cochange import touched
+from gitmem.app.cues import due_at, waits
+from gitmem.app.drifts import drifts
+from gitmem.app.ground import Ground
+from gitmem.app.moments import Moment
+from gitmem.app.recalling import Answer, Item
+from gitmem.app.structure import beside, without_repetition
+from gitmem.errors import UsageError
+from gitmem.model.frozen import dataclass
+from gitmem.model.globs import covers
+from gitmem.model.judgement import Filter
+from gitmem.model.nouns import FileRef, Memory
+from gitmem.model.vocabulary import ORIGIN_RANK, VISIBLE
+from gitmem.policy.visibility import visible
+from gitmem.recall.document import folders_of, plain_path
+from gitmem.recall.query import Hit, Query
+from gitmem.recall.ranking import ORIGIN_WEIGHT
+
+# What matters before an edit: rules and known traps, then why things are as they are. By judgement; nothing here
+# was measured. The steps are wider than those of nearness, so that a rule for all of it stands before a fact about
+# one file.
+_KIND_WEIGHT: Final[Mapping[str, float]] = {
+    "convention": 1.0, "failed_tactic": 1.0, "reminder": 1.0, "preference": 0.95, "problem": 0.95, "decision": 0.85,
+    "procedure": 0.8, "fact": 0.75, "solution": 0.75, "plan": 0.7, "concept": 0.6, "change": 0.5, "episode": 0.4,
+}  # fmt: skip
+_COVERS: Final = 0.8  # the least nearness of what covers a path: the whole tree does
+_BELOW: Final = 0.8  # of what is about something inside a folder that was asked about
+_COMPANION: Final = 0.4  # of what is about a file that always changes with one of them; less when it seldom does
+_MOST: Final = 200  # memories that are looked at for each distance; beyond them only the newest count
+
+
+class Near(NamedTuple):
+    """How near a memory is to what was asked, 0 to 1, and in words."""
+
+    weight: float
+    how: str
+
+
+@dataclass(frozen=True)
+class Context:
+    """paths: what was asked about, from the top of the repository; `.` is all of it. answer: as of `recall`."""
+
+    paths: tuple[str, ...]
+    answer: Answer
+
+
+def context(ground: Ground, named: Sequence[str], limit: int) -> Context:
+    """What holds for the files or folders `named` as a person writes them: relative to where they are, or absolute.
+
+    They need not exist. Raises UsageError for none, and for one outside of the repository.
+    """
+    if not named:
+        raise UsageError("the context of which files?", hint="gitmem context src/pool.py")
+    paths = tuple(dict.fromkeys(path_from_top(ground, name) for name in named))
+    seen = visible(ground.viewer, at=ground.now)
+    found = about(ground, paths, seen)
+    found = {identifier: pair for identifier, pair in found.items() if not waits(pair[0].memory, ground.now)}
+    for hit in ground.index.search(Query(kinds=("reminder",), limit=_MOST), seen).hits:
+        if why := due_at(hit.memory, ground.now, paths):
+            found[hit.id] = hit, Near(1.0, why)
+    companions = touched(ground).companions(paths)
+    for hit, near in _companions(ground, companions, seen):
+        found.setdefault(hit.id, (hit, near))
+    ranked = sorted(found.values(), key=lambda pair: (-worth(*pair), -pair[0].recorded, pair[0].id))
+    items = with_structure(ground, ranked[:limit], seen)
+    searched = ground.index.search(Query(limit=1), seen).searched
+    moment = Moment(None, ground.commit, ground.now)
+    projects = tuple(sorted(ground.viewer.projects))
+    return Context(paths, Answer(items, len(found), searched, moment, projects, {}, ground.warnings))
+
+
+def path_from_top(ground: Ground, name: str) -> str:
+    """`name` from the top of the repository; `.` for the top itself. Raises UsageError when it lies outside."""
+    top = ground.work_tree
+    if top is None and not name.startswith("/"):
+        path = os.path.normpath(name)
+    elif top is None or "\0" in name or not name:
+        raise _outside(name, top)
+    else:
+        # The last part stays as it is: a link is a file of the repository itself, wherever it leads.
+        whole = Path(ground.env.start or ground.env.cwd) / name
+        last = whole.name if whole.name != ".." else ""
+        folder = os.path.realpath(whole.parent if last else whole)
+        path = os.path.relpath(f"{folder}/{last}", top)
+    if path == ".." or path.startswith("../"):
+        raise _outside(name, top)
+    if path.split("/", 1)[0].lower() == ".git":
+        raise UsageError(f"{name} is git's own, not a file of the repository", hint="gitmem context src/pool.py")
+    return path
+
+
+def _outside(name: str, top: Path | None) -> UsageError:
+    where = f"the work tree {top}" if top else "the repository, which has no work tree"
+    return UsageError(f"{name!r} is not inside {where}", hint="gitmem -C REPOSITORY context PATH asks another one")
+
+
+def about(
+    ground: Ground, paths: Sequence[str], seen: Filter, kinds: tuple[str, ...] = ()
+) -> dict[str, tuple[Hit, Near]]:
+    """The memories about these files or folders, or about a folder above one, by id."""
+    above = {folder for path in paths for folder in folders_of(path)} - set(paths)
+    asked = [Query(about=tuple(paths), kinds=kinds, limit=_MOST)]
+    # Near folders by themselves, or what is about all of a large repository would crowd them out.
+    for places in (above - {"."}, above & {"."}):
+        if places:
+            asked.append(Query(about=tuple(places), kinds=kinds, limit=_MOST))
+    asked += [Query(path=path, kinds=kinds, limit=_MOST) for path in paths if _is_folder(ground, path)]
+    found: dict[str, tuple[Hit, Near]] = {}
+    for query in asked:
+        for hit in ground.index.search(query, seen).hits:
+            if hit.id not in found and (near := nearness(hit.memory, paths)) is not None:
+                found[hit.id] = hit, near
+    return found
+
+
+def _is_folder(ground: Ground, path: str) -> bool:
+    return path == "." or ground.work_tree is None or (ground.work_tree / path).is_dir()
+
+
+def nearness(memory: Memory, paths: Iterable[str]) -> Near | None:
+    """How a memory is about any of `paths`; None when it is not."""
+    return max((near for path in paths for near in _each_nearness(memory, path)), default=None)
+
+
+def _each_nearness(memory: Memory, path: str) -> Iterator[Near]:
+    inside = "" if path == "." else f"{path}/"
+    for ref in memory.evidence:
+        if isinstance(ref, FileRef) and ref.path == path:
+            yield Near(1.0, f"cites {path}")
+        elif isinstance(ref, FileRef) and ref.path.startswith(inside):
+            yield Near(_BELOW, f"cites {ref.path}")
+    for pattern in memory.applies_to:
+        plain = plain_path(pattern)
+        if covers(pattern, path):
+            depth = 0 if plain == "." else plain.count("/") + 1
+            share = min(depth / (path.count("/") + 1), 1.0)
+            yield Near(_COVERS + (1 - _COVERS) * share, f"applies to {pattern}")
+        elif f"{plain}/".startswith(inside):
+            yield Near(_BELOW, f"applies to {pattern}")
+
+
+def _companions(ground: Ground, shares: Mapping[str, float], seen: Filter) -> Iterator[tuple[Hit, Near]]:
+    """What is about a file that changes with those that were asked about, and about no folder of it."""
+    if not shares:
+        return
+    for hit in ground.index.search(Query(about=tuple(shares), limit=_MOST), seen).hits:
+        memory = hit.memory
+        exactly = {ref.path for ref in memory.evidence if isinstance(ref, FileRef)} | set(memory.applies_to)
+        known = [(share, path) for path, share in shares.items() if path in exactly]
+        if known:
+            share, path = max(known)
+            yield hit, Near(_COMPANION * share, f"about {path}, which changes with it ({share:.0%} of the time)")
+
+
+def worth(hit: Hit, near: Near) -> float:
+    """The order of what is shown: nearness, kind, state and origin."""
+    memory = hit.memory
+    kind = _KIND_WEIGHT.get(memory.kind, min(_KIND_WEIGHT.values()))
+    return round(near.weight * kind * VISIBLE[memory.status] * ORIGIN_WEIGHT[ORIGIN_RANK[memory.origin]], 6)
+
+
+def with_structure(ground: Ground, ranked: Sequence[tuple[Hit, Near]], seen: Filter) -> tuple[Item, ...]:
+    """What is shown, each with what became of its cited lines and with what belongs beside it."""
+    memories = [hit.memory for hit, _ in ranked]
+    fresh = without_repetition((memory.id, beside(ground.index, memory, seen, None)) for memory in memories)
+    rows = zip(ranked, drifts(ground, memories), fresh, strict=True)
+    return tuple(
+        Item(replace(hit, score=worth(hit, near)), lost, beside=tuple(others), place=near.how)
+        for (hit, near), lost, others in rows
+    )

@@ -1,0 +1,54 @@
+"""When a reminder is due: its cue is a date, the start of a session, or a file; any other cue waits for its words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+from typing import Final
+
+from gitmem.model.globs import covers
+from gitmem.model.nouns import Memory
+from gitmem.model.times import parse_instant
+
+_SESSION: Final = ("session start", "start of session", "next session", "session", "always")
+_AROUND: Final = ".,;:!?()[]{}<>\"'`"
+
+
+def due(memory: Memory, now: datetime) -> str:
+    """Why a reminder is due wherever somebody works, in words; empty when it is not."""
+    cue = memory.cue or ""
+    dates = list(_dates(cue))
+    if dates:
+        return f"due since {min(dates).date()}" if min(dates) <= now else ""
+    is_session = " ".join(cue.casefold().split()).strip(_AROUND) in _SESSION
+    return "due at the start of a session" if is_session else ""
+
+
+def due_at(memory: Memory, now: datetime, paths: Iterable[str]) -> str:
+    """Why a reminder is due for one of these files: its cue names it, or a pattern that covers it."""
+    if waits(memory, now):
+        return ""
+    named = list(_paths(memory.cue or ""))
+    return next((f"due at {path}" for path in paths if any(covers(name, path) for name in named)), "")
+
+
+def waits(memory: Memory, now: datetime) -> bool:
+    """Whether the cue is a date that has not come."""
+    dates = list(_dates(memory.cue or ""))
+    return bool(dates) and min(dates) > now
+
+
+def _dates(cue: str) -> Iterator[datetime]:
+    for word in cue.split():
+        try:
+            yield parse_instant(word.strip(_AROUND))
+        except ValueError:
+            continue
+
+
+def _paths(cue: str) -> Iterator[str]:
+    """The words of a cue that can only be a path: they hold a slash, a dot inside or a star."""
+    for word in cue.split():
+        plain = word.strip(_AROUND)
+        if "/" in plain.strip("/") or "*" in plain or "." in plain.strip(".") or plain.endswith("/"):
+            yield plain

@@ -1,0 +1,148 @@
+"""What `gitmem brief` does once its command line is read. Knows nothing of Typer, pydantic or pygit2: a hook calls
+it when a session starts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Final
+
+from gitmem.cli.quick import Flags
+
+if TYPE_CHECKING:
+    from gitmem.app.brief import Brief
+    from gitmem.app.recalling import Item
+    from gitmem.cli.door import Door
+
+BUDGET: Final = 1200  # tokens when --budget does not say
+
+FLAGS: Final = Flags(
+    positional="",  # there is none
+    one={"--budget": "budget", "--format": "form"},
+    many={},
+    yes={"--peek": "peek", "--full": "full"},
+)
+
+
+def run(door: Door, *, peek: bool = False, budget: str | int = BUDGET, form: str = "text", full: bool = False) -> None:
+    """Show what to know at the start of a session. Without `peek` the next brief tells what changed from here on."""
+    from gitmem.app.brief import brief, remember_told
+    from gitmem.app.ground import ground
+    from gitmem.cli.recalling import FORMATS, known, number
+
+    known(FORMATS, [form], "--format")
+    room = number(budget, "--budget", 0, 1_000_000)
+    here = ground(door.env)
+    found = brief(here)
+    if door.as_json:
+        _data(door, found, room)
+    elif form == "prompt":
+        _prompt(door, found, room, full)
+    else:
+        _text(door, found, room, full)
+    for warning in found.warnings:
+        door.note(door.style(f"note: {warning}", "yellow"))
+    if not peek:
+        door.flush()
+        remember_told(here)
+
+
+def _text(door: Door, found: Brief, budget: int, full: bool) -> None:
+    from gitmem.app.blocks import fitted, lines, plain, pointer_line
+
+    now = door.env.now()
+
+    def whole(item: Item) -> str:
+        return "\n".join([*lines(item, now, plain, full=full), ""])
+
+    fit = fitted([item for _, item in found.in_turn()], budget, whole, lambda item: pointer_line(item, plain) + "\n")
+    shown, named = ({item.memory.id for item in items} for items in (fit.items, fit.pointers))
+    for section in found.sections:
+        here = [item for item in section.items if item.memory.id in shown]
+        there = [item for item in section.items if item.memory.id in named]
+        if not here and not there:
+            continue
+        of = f" ({len(here) + len(there)} of {section.total})" if section.total > len(here) + len(there) else ""
+        door.say(door.style(f"{section.title}{of}", "bold"))
+        for item in here:
+            for line in lines(item, now, door.style, full=full):
+                door.say(line)
+        for item in there:
+            door.say(pointer_line(item, door.style))
+    for note in notes(found):
+        door.say(door.style(note, "cyan"))
+    if fit.omitted:
+        door.note(f"{len(fit.omitted)} left out for want of room: --budget {budget} is full")
+
+
+def notes(found: Brief) -> Sequence[str]:
+    """What there is to say besides memories, a line each."""
+    said = []
+    if not found.sections:
+        many = "1 memory" if found.searched == 1 else f"{found.searched:,} memories"
+        said.append(
+            f"nothing to tell: of {many} none is a rule, an open plan, a reminder that is due, or a known trap of the "
+            "files that are worked on"
+            if found.searched
+            else "nothing is remembered here yet: gitmem remember, or gitmem import --list for notes that are here"
+        )
+    if found.withdrawn:
+        told = ", ".join(f"{count} {status}" for status, count in found.withdrawn.items())
+        said.append(f"since the last brief: {told}; they hold no more")
+    if found.waiting:
+        wait = "1 candidate waits" if found.waiting == 1 else f"{found.waiting} candidates wait"
+        said.append(f"{wait} for a person: gitmem list --inbox")
+    if found.capture:
+        said.append(found.capture)
+    return said
+
+
+def _prompt(door: Door, found: Brief, budget: int, full: bool) -> None:
+    from gitmem.app.blocks import prompt
+
+    door.out(
+        prompt(
+            [item for _, item in found.in_turn()], now=door.env.now(), boundary=door.env.random(8).hex(),
+            commit=found.moment.commit, budget=budget, full=full, title="this repository", notes=notes(found),
+        )
+    )  # fmt: skip
+
+
+def _data(door: Door, found: Brief, budget: int) -> None:
+    """One JSON line a memory with its section, then the pointers, then the counts."""
+    import json
+
+    from gitmem.app.blocks import fitted
+    from gitmem.cli.context import placed_data
+    from gitmem.cli.recalling import pointer_data
+    from gitmem.model.text import escape
+
+    now = door.env.now()
+    sections = {item.memory.id: name for name, item in found.in_turn()}
+
+    def told(item: Item) -> dict[str, Any]:
+        return {"section": sections[item.memory.id], **placed_data(item, now)}
+
+    fit = fitted(
+        [item for _, item in found.in_turn()], budget,
+        lambda item: json.dumps(told(item), default=str), lambda item: json.dumps(pointer_data(item)),
+    )  # fmt: skip
+    for item in fit.items:
+        door.data(told(item))
+    for item in fit.pointers:
+        door.data({"pointer": {"section": sections[item.memory.id], **pointer_data(item)}})
+    summary = {
+        "totals": {section.name: section.total for section in found.sections},
+        "searched": found.searched,
+        "waiting": found.waiting,
+        "since": found.since,
+        "withdrawn": dict(found.withdrawn),
+        "worked_on": [escape(path) for path in found.places],
+        "notes": list(notes(found)),
+        "commit": found.moment.commit,
+        "projects": list(found.projects),
+        "tokens": fit.tokens,
+        "budget": budget,
+        "omitted": list(fit.omitted),
+        "warnings": list(found.warnings),
+    }
+    door.data({"summary": summary})
