@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.app.facts import record_changes, tombstone_claim
+from gitmem.app.ground import expected
 from gitmem.app.state import leave_to_owner, private_folder
 from gitmem.app.workspace import View, Workspace
 from gitmem.model.ids import event_milliseconds
@@ -23,6 +24,7 @@ from gitmem.store.first_parent import Made, made
 from gitmem.store.snapshot import snapshot
 
 _LABELS: Final = ("main", "inbox")
+_SAID: Final = (*_LABELS, "projects")
 _EARLY: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -58,27 +60,29 @@ def kept_index(workspace: Workspace) -> SearchIndex:
 
 def catch_up(view: View, *, rebuild: bool = False) -> SearchIndex:
     """The index after it has seen everything in `view`. Raises IndexBusy when another process holds it."""
-    try:
-        return _caught_up(view, rebuild)
-    except IndexDamaged:
-        return _caught_up(view, True)  # it is derived: made anew, nothing is lost
-    except IndexBusy:
-        return _caught_up(view, rebuild)  # another process may have brought it forward meanwhile
-
-
-def _caught_up(view: View, rebuild: bool) -> SearchIndex:
     index = opened_index(view.workspace)
-    tips = {"main": view.main.commit or "", "inbox": view.inbox.commit or "", **_hidden(view)}
+    for _ in range(2):
+        try:
+            return _caught_up(view, index, rebuild)
+        except IndexDamaged:
+            rebuild = True  # it is derived: made anew, nothing is lost. The object remembers not to read it again
+        except IndexBusy:
+            index = opened_index(view.workspace)  # another process may have brought it forward meanwhile
+    return _caught_up(view, index, rebuild)
+
+
+def _caught_up(view: View, index: SearchIndex, rebuild: bool) -> SearchIndex:
+    tips = _tips(view)
     known = dict(index.tips)
     if known == tips and not rebuild:
         return index
-    rebuild = rebuild or not known or not _follows(view, known, tips)
+    rebuild = rebuild or not known or not _follows(view, index, known)
     past = _Past(view, index, None if rebuild else known["main"])
     if past.left:
         rebuild, past = True, _Past(view, index, None)
     removals: list[tuple[str, str]] = []
     tombs = _tombstones(view, None if rebuild else known["main"], removals)
-    wanted = [*past.versions(index), *_inbox(view, None if rebuild else known["inbox"], removals)]
+    wanted = [*past.versions(None if rebuild else index), *_inbox(view, None if rebuild else known["inbox"], removals)]
     index.update(
         chain(tombs, _read(view, wanted)), removals, tips,
         ended=past.ended, steps=past.steps, kept=past.kept, rebuild=rebuild,
@@ -87,21 +91,22 @@ def _caught_up(view: View, rebuild: bool) -> SearchIndex:
     return index
 
 
-def _hidden(view: View) -> dict[str, str]:
-    """What of the branch failed verification, at any time: those versions are never indexed."""
-    return {f"failed {path}": ",".join(sorted(blobs)) for path, blobs in view.failed.items()}
+def _tips(view: View) -> dict[str, str]:
+    """What the index says of itself after this: the commits, what failed at any time (that is never indexed), whose
+    memory it is."""
+    failed = {path: ",".join(sorted(blobs)) for path, blobs in view.failed.items()}
+    projects = ",".join(sorted(view.config.projects)) if view.config else ""
+    return {**expected(view.main.commit, view.inbox.commit, failed), "projects": projects}
 
 
-def _follows(view: View, known: Mapping[str, str], tips: Mapping[str, str]) -> bool:
-    """True when what the index has seen still exists, and what it took as good then still is.
-
-    A fault found without a new commit is one of a version that was indexed.
-    """
+def _follows(view: View, index: SearchIndex, known: Mapping[str, str]) -> bool:
+    """True when what the index has seen still exists, what failed still fails, and nothing that it holds does."""
     backend = view.workspace.backend
-    judged = {name: value for name, value in known.items() if name not in _LABELS}
-    same = judged == {name: value for name, value in tips.items() if name not in _LABELS}
-    kept = known["main"] != tips["main"] and judged.items() <= tips.items()
-    return (same or kept) and all(not known[label] or backend.resolve(known[label]) is not None for label in _LABELS)
+    if any(known[label] and backend.resolve(known[label]) is None for label in _LABELS):
+        return False
+    judged = {(name, blob) for name, blobs in known.items() if name not in _SAID for blob in blobs.split(",")}
+    failed = {(f"failed {path}", blob) for path, blobs in view.failed.items() for blob in blobs}
+    return judged <= failed and not index.holds(blob for _, blob in failed - judged)
 
 
 class _Past:
@@ -113,10 +118,14 @@ class _Past:
         self.kept: int | None = None
         self.left = False  # the index knows nothing that this history goes on from
         self._failed: Final = view.failed
+        self._recorded: Final[dict[str, datetime]] = {}
         self._open: Final[dict[str, Wanted]] = {}
         self._closed: Final[list[Wanted]] = []
         tip = view.main.commit
-        if tip is None or tip == known:
+        if tip == known:
+            return
+        if tip is None:  # nothing of the branch is believed any more
+            self.kept = 0
             return
         positions = index.positions()
         for number, one in enumerate(made(view.workspace.location, tip, known)):
@@ -151,23 +160,24 @@ class _Past:
                 self.ended.setdefault(identifier, position)
             if change.new is not None and change.new not in self._failed.get(change.path, ()):
                 first, last = times.get(identifier, (committed, committed))
-                recorded = before.recorded if before else first
+                recorded = self._recorded.setdefault(identifier, first)
                 self._open[identifier] = Wanted("main", change.path, change.new, recorded, last, position)
 
-    def versions(self, index: SearchIndex) -> Iterator[Wanted]:
-        """The new versions. What was recorded before they came is known from the index."""
-        fresh = [*self._closed, *self._open.values()]
-        earlier = index.recorded(self.ended) if self.ended else {}
-        for one in fresh:
+    def versions(self, index: SearchIndex | None) -> Iterator[Wanted]:
+        """The new versions. When one was recorded that was there before is known from the index, if any goes on."""
+        earlier: dict[str, datetime] = {}
+        if index is not None and self.ended:
+            earlier = index.recorded(self.ended, OPEN_END if self.kept is None else self.kept)
+        for one in (*self._closed, *self._open.values()):
             first = earlier.get(memory_of_path(one.path) or "")
             yield one if first is None else one._replace(recorded=first)
 
 
 def _inbox(view: View, known: str | None, removals: list[tuple[str, str]]) -> Iterator[Wanted]:
     """What changed in the inbox, which has no past worth asking for."""
-    before = snapshot(view.workspace.backend, known) if known else None
     if view.inbox.commit == known:
         return
+    before = snapshot(view.workspace.backend, known) if known else None
     for changed in record_changes(view.workspace.backend, before, view.inbox):
         identifier = memory_of_path(changed.path)
         if identifier and changed.new is None:

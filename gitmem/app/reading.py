@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timezone
-from typing import Final, Literal
+from typing import Final
 
 from gitmem.app import belief
-from gitmem.app.catch_up import catch_up, opened_index
 from gitmem.app.facts import resolutions, sources
+from gitmem.app.ground import Ground
+from gitmem.app.moments import moment
+from gitmem.app.read_filters import Filters
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.errors import NotFound, UsageError
 from gitmem.evidence.drift import drift
@@ -20,10 +21,7 @@ from gitmem.model.pattern import pattern
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import STATUSES, VISIBLE, WAITING
 from gitmem.policy.visibility import visible, withheld_view
-from gitmem.recall.faults import IndexBusy
-from gitmem.recall.query import Found as Answer
 from gitmem.recall.query import Query
-from gitmem.recall.search_index import SearchIndex
 from gitmem.store.objects import parse_commit
 from gitmem.store.transaction import root_commit_id
 
@@ -54,8 +52,6 @@ class Listed:
     total: int
     searched: int
     warnings: tuple[str, ...] = ()
-    scores: tuple[float, ...] = ()
-    drifts: tuple[tuple[str, ...], ...] = ()
 
 
 def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
@@ -104,7 +100,7 @@ def _commit_at(workspace: Workspace, tip: str, at: str) -> tuple[str, datetime]:
                 f"{at!r} names no commit here and is no date",
                 hint="a date is like 2026-03-02; git log gitmem/main lists the commits",
             ) from None
-        moment = _committed(workspace, named)
+        moment = committed(workspace, named)
         if backend.is_ancestor(named, tip):
             return named, moment
         if backend.is_ancestor(root_commit_id(backend), named):
@@ -112,70 +108,42 @@ def _commit_at(workspace: Workspace, tip: str, at: str) -> tuple[str, datetime]:
                 f"{at!r} is no earlier state of what is believed of gitmem/main", hint="gitmem verify --all says why"
             ) from None
     for commit in backend.log(tip, first_parent=True):
-        if _committed(workspace, commit) <= moment:
+        if committed(workspace, commit) <= moment:
             return commit, moment
     raise NotFound(f"gitmem/main did not exist yet at {at}", hint="gitmem log shows when it began")
 
 
-def _committed(workspace: Workspace, commit: str) -> datetime:
+def committed(workspace: Workspace, commit: str) -> datetime:
     committer = parse_commit(workspace.backend.read(commit)[1]).committer
     return datetime.fromtimestamp(int(committer.rpartition(">")[2].split()[0]), timezone.utc)
 
 
-@dataclass(frozen=True)
-class Filters:
-    """What `list` and `recall` may ask for; empty does not ask."""
-
-    kinds: tuple[str, ...] = ()
-    statuses: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
-    path: str | None = None
-    key: str | None = None
-    origins: tuple[str, ...] = ()
-    scope: str | None = None
-    since: datetime | None = None
-    until: datetime | None = None
-    valid_at: datetime | None = None
-    inbox: bool = False
-    limit: int = 50
-
-
-def listing(workspace: Workspace, filters: Filters) -> Listed:
+def listing(ground: Ground, filters: Filters) -> Listed:
     """Records by their fields, newest first. Withheld states only when a status is named."""
-    view = belief.believed_view(workspace)
-    view.require_config()
-    index, warnings = _index(view)
-    wanted = _filter(view, filters)
-    found = index.search(_query(filters, (), "newest"), wanted)
-    return _listed(view, found, wanted, warnings)
+    wanted = _filter(ground, filters)
+    query = Query(
+        kinds=filters.kinds, tags=filters.tags, key=filters.key, path=filters.path, refs=_refs(filters),
+        origins=filters.origins, since=filters.since, until=filters.until, limit=filters.limit, order="newest",
+    )  # fmt: skip
+    found = ground.index.search(query, wanted)
+    items = tuple(Found(hit.memory, MAIN if hit.ref == "main" else INBOX) for hit in found.hits)
+    return Listed(items, found.total, found.searched, ground.warnings)
 
 
-def recall(workspace: Workspace, words: Sequence[str], filters: Filters, *, phrase: bool = False) -> Listed:
-    """What still holds that answers the words, best first. What stands in double quotes has to occur as it stands."""
-    if not any(word.strip() for word in words):
-        raise UsageError("recall what?", hint='gitmem recall "redis timeout"; gitmem list shows everything')
-    view = belief.believed_view(workspace)
-    view.require_config()
-    index, warnings = _index(view)
-    wanted = visible(view.viewer, at=filters.valid_at or workspace.env.now())
-    phrases = tuple(words) if phrase else tuple(_QUOTED.findall(" ".join(words)))
-    found = index.search(_query(filters, tuple(words), "relevance", phrases), wanted)
-    listed = _listed(view, found, wanted, warnings)
-    return replace(listed, drifts=tuple(drifts_of(workspace, view, item.memory) for item in listed.items))
-
-
-def _filter(view: View, filters: Filters) -> Filter:
+def _filter(ground: Ground, filters: Filters) -> Filter:
     unknown = [status for status in filters.statuses if status not in (*STATUSES, EVERY)]
     if unknown:
         raise UsageError(f"there is no status {unknown[0]!r}", hint=f"one of {', '.join(STATUSES)}, or {EVERY}")
-    if filters.scope is not None and view.config and filters.scope not in view.config.projects:
+    viewer = ground.viewer
+    if filters.scope is not None and filters.scope not in viewer.projects:
         raise UsageError(
-            f"this repository's project is {view.config.project}, not {filters.scope!r}", hint="leave --scope out"
+            f"this repository's project is {', '.join(sorted(viewer.projects))}, not {filters.scope!r}",
+            hint="leave --scope out",
         )
     asked = filters.statuses or (WAITING if filters.inbox else ())
     if asked:
-        return withheld_view(view.viewer, STATUSES if EVERY in asked else asked, at=filters.valid_at)
-    return visible(view.viewer, at=filters.valid_at, statuses=VISIBLE)
+        return withheld_view(viewer, STATUSES if EVERY in asked else asked, at=filters.valid_at)
+    return visible(viewer, at=filters.valid_at, statuses=VISIBLE)
 
 
 def _refs(filters: Filters) -> tuple[str, ...]:
@@ -185,65 +153,19 @@ def _refs(filters: Filters) -> tuple[str, ...]:
     return ("main", "inbox") if any(status not in VISIBLE for status in filters.statuses) else ("main",)
 
 
-def _query(
-    filters: Filters, words: tuple[str, ...], order: Literal["newest", "relevance"], phrases: tuple[str, ...] = ()
-) -> Query:
-    return Query(
-        texts=words,
-        phrases=phrases,
-        kinds=filters.kinds,
-        tags=filters.tags,
-        key=filters.key,
-        path=filters.path,
-        refs=_refs(filters),
-        origins=filters.origins,
-        since=filters.since,
-        until=filters.until,
-        limit=filters.limit,
-        order=order,
-    )
-
-
-def _index(view: View) -> tuple[SearchIndex, tuple[str, ...]]:
-    """The index, caught up when it can be; a busy one is read as it is, and that is said."""
-    try:
-        return catch_up(view), ()
-    except IndexBusy:
-        return opened_index(view.workspace), (
-            "another process is updating the index: the newest memories may be missing",
-        )
-
-
-def _listed(view: View, found: Answer, wanted: Filter, warnings: tuple[str, ...]) -> Listed:
-    items, scores = [], []
-    for hit in found.hits:
-        ref = MAIN if hit.ref == "main" else INBOX
-        memory = view.memory(hit.id, ref)
-        if memory is not None and wanted.admits(memory):
-            items.append(Found(memory, ref))
-            scores.append(hit.score)
-    return Listed(tuple(items), found.total, found.searched, (*view.doubts, *warnings), tuple(scores))
-
-
-def key_value(
-    workspace: Workspace, key: str, *, valid_at: datetime | None = None, as_of: str | None = None
-) -> list[Memory]:
+def key_value(ground: Ground, key: str, *, valid_at: datetime | None = None, as_of: str | None = None) -> list[Memory]:
     """The memories that hold a key: those visible, true at `valid_at` and on record at `as_of`.
 
     Without `valid_at` it is the moment of `as_of`, and without that the present.
     """
-    now = belief.believed_view(workspace)
-    now.require_config()
-    index, _ = _index(now)
-    view, moment = view_at(workspace, as_of)
-    wanted = visible(view.viewer, at=valid_at or moment)
-    held = [view.memory(identifier) for ref, identifier in index.with_key(key) if ref == "main"]
-    holders = [memory for memory in held if memory is not None and memory.key == key]
-    found = [memory for memory in holders if wanted.admits(memory)]
+    then = moment(ground, as_of)
+    wanted = visible(ground.viewer, at=valid_at or then.at)
+    found = [hit.memory for hit in ground.index.holding(key, wanted, then.position)]
     if not found and valid_at is not None:
         # What was superseded was true until its interval ended; without an end it says nothing about then.
-        past = withheld_view(view.viewer, ("superseded",), at=valid_at)
-        found = [memory for memory in holders if memory.valid.until is not None and past.admits(memory)]
+        past = withheld_view(ground.viewer, ("superseded",), at=valid_at)
+        held = [hit.memory for hit in ground.index.holding(key, past, then.position)]
+        found = [memory for memory in held if memory.valid.until is not None]
     if not found:
         when = " then" if valid_at or as_of else ""
         raise NotFound(f"nothing holds the key {key!r}{when}", hint=f"gitmem list --key {key} --status {EVERY}")

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Annotated, Any
 
 import typer
 
 from gitmem.app import reading
+from gitmem.app.ground import ground
 from gitmem.app.outbox import refusals
+from gitmem.app.read_filters import Filters
 from gitmem.app.workspace import open_workspace
+from gitmem.cli import recalling
 from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
-from gitmem.cli.shown import citation, cited, memory_data, memory_line, page
-from gitmem.errors import UsageError
+from gitmem.cli.shown import memory_data, memory_line, page
+from gitmem.model.citations import citation
 from gitmem.model.layout import MAIN
 from gitmem.model.text import one_line
-from gitmem.model.times import format_instant, parse_instant
+from gitmem.model.times import format_instant
 from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", "-k", help="Only this kind; may be repeated.")]
@@ -27,77 +29,60 @@ Origins = Annotated[list[str] | None, typer.Option("--origin", help="Only of thi
 Since = Annotated[str | None, typer.Option(help="Recorded at or after this date or time.")]
 Until = Annotated[str | None, typer.Option(help="Recorded before this date or time.")]
 ValidAt = Annotated[str | None, typer.Option("--valid-at", help="True at this date or time.")]
-Limit = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most so many.")]
-
-
-def instant(text: str | None, flag: str) -> datetime | None:
-    """A date or time of a flag."""
-    if text is None:
-        return None
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise UsageError(f"{flag}: {error}", hint=f"{flag} 2026-03-02 means 00:00 UTC of that day") from None
-
-
-def _known(values: list[str] | None, words: Any, flag: str) -> tuple[str, ...]:
-    for value in values or ():
-        if value not in words:
-            raise UsageError(f"{flag}: there is no {value!r}", hint=f"one of {', '.join(words)}")
-    return tuple(values or ())
+Limit = Annotated[int, typer.Option("--limit", "-n", help="At most so many.")]
 
 
 def recall(
     ctx: typer.Context,
     words: Annotated[
-        list[str], typer.Argument(help='What to look for. "Words in double quotes" stand as they are.', metavar="WORDS")
-    ],
+        list[str] | None,
+        typer.Argument(
+            help='What to look for. "Words in double quotes" stand as they are.', metavar="WORDS", show_default=False
+        ),
+    ] = None,
+    questions: Annotated[
+        list[str] | None, typer.Option("--question", "-q", help="A further question; may be repeated.")
+    ] = None,
     phrase: Annotated[bool, typer.Option("--phrase", help="The words as they stand, next to each other.")] = False,
-    kind: Kinds = None,
-    tag: Tags = None,
+    kinds: Kinds = None,
+    statuses: Annotated[
+        list[str] | None, typer.Option("--status", "-s", help="Only active, maybe_stale or stale ones.")
+    ] = None,
+    tags: Tags = None,
     path: Path = None,
     key: Key = None,
-    origin: Origins = None,
+    origins: Origins = None,
     since: Since = None,
     until: Until = None,
     valid_at: ValidAt = None,
+    as_of: Annotated[
+        str | None,
+        typer.Option(
+            "--as-of", help="As it was on record on this date, or at this revision or tag of the memory or the code."
+        ),
+    ] = None,
+    history: Annotated[bool, typer.Option("--history", help="Earlier values too, marked as such.")] = False,
+    previous: Annotated[
+        str | None, typer.Option("--with-previous", help="The request before this one, for a short follow-up.")
+    ] = None,
     limit: Limit = 10,
+    budget: Annotated[
+        int | None, typer.Option(help="At most so many tokens; what does not fit is named, then counted.")
+    ] = None,
+    form: Annotated[
+        str, typer.Option("--format", help="text, or prompt: a framed block of data for a model.")
+    ] = "text",
+    full: Annotated[bool, typer.Option("--full", help="Whole bodies and every citation.")] = False,
 ) -> None:
-    """What is known about these words and still holds, best first, each with its evidence.
+    """What is known about these words and still holds, best first, each with its evidence, or why there is no answer.
 
-    Superseded, rejected, disputed and expired memories are never shown here.
+    Superseded, rejected, disputed and expired memories are never shown here but with --history, marked.
     """
-    door: Door = ctx.obj
-    filters = reading.Filters(
-        kinds=_known(kind, KINDS, "--kind"),
-        tags=tuple(tag or ()),
-        path=path,
-        key=key,
-        origins=_known(origin, ORIGIN_RANK, "--origin"),
-        since=instant(since, "--since"),
-        until=instant(until, "--until"),
-        valid_at=instant(valid_at, "--valid-at"),
-        limit=limit,
-    )
-    found = reading.recall(open_workspace(door.env), [" ".join(words)], filters, phrase=phrase)
-    if door.as_json:
-        for item, score, drifts in zip(found.items, found.scores, found.drifts, strict=True):
-            door.data({**memory_data(item.memory, item.ref), "score": round(score, 4), "drifts": list(drifts)})
-        _summary(door, found)
-    else:
-        for item, drifts in zip(found.items, found.drifts, strict=True):
-            door.say(memory_line(door, item.memory))
-            if item.memory.body:
-                door.say(f"    {door.style(one_line(item.memory.body, 160))}")
-            for ref, drifted in list(zip(item.memory.evidence, drifts, strict=True))[:2]:
-                door.say(f"    {cited(door, ref, drifted)}")
-        if not found.items:
-            many = "1 memory" if found.searched == 1 else f"{found.searched:,} memories"
-            door.say(f"nothing known about that: {many} searched, none answers these words")
-        elif found.total > len(found.items):
-            door.note(f"{found.total - len(found.items)} more: --limit {min(found.total, 10_000)}")
-    for warning in found.warnings:
-        door.note(door.style(f"note: {warning}", "yellow"))
+    recalling.run(
+        ctx.obj, words=words, questions=questions, phrase=phrase, kinds=kinds, statuses=statuses, tags=tags, path=path,
+        key=key, origins=origins, since=since, until=until, valid_at=valid_at, as_of=as_of, history=history,
+        previous=previous, limit=limit, budget=budget, form=form, full=full,
+    )  # fmt: skip
 
 
 def _summary(door: Door, found: reading.Listed) -> None:
@@ -127,25 +112,25 @@ def listing(
 ) -> None:
     """Memories by their fields, newest first; withheld states only when --status names them."""
     door: Door = ctx.obj
-    workspace = open_workspace(door.env)
+    count = recalling.number(limit, "--limit", 1, 10_000)
     if refused:
-        _refused(door, list(refusals(workspace))[:limit])
+        _refused(door, list(refusals(open_workspace(door.env)))[:count])
         return
-    filters = reading.Filters(
-        kinds=_known(kind, KINDS, "--kind"),
+    filters = Filters(
+        kinds=recalling.known(KINDS, kind, "--kind"),
         statuses=tuple(status or ()),
         tags=tuple(tag or ()),
         path=path,
         key=key,
         scope=scope,
-        origins=_known(origin, ORIGIN_RANK, "--origin"),
-        since=instant(since, "--since"),
-        until=instant(until, "--until"),
-        valid_at=instant(valid_at, "--valid-at"),
+        origins=recalling.known(ORIGIN_RANK, origin, "--origin"),
+        since=recalling.instant(since, "--since"),
+        until=recalling.instant(until, "--until"),
+        valid_at=recalling.instant(valid_at, "--valid-at"),
         inbox=inbox,
-        limit=limit,
+        limit=count,
     )
-    found = reading.listing(workspace, filters)
+    found = reading.listing(ground(door.env), filters)
     if door.as_json:
         for item in found.items:
             door.data(memory_data(item.memory, item.ref))
@@ -232,7 +217,7 @@ def key(
     Both are now when left out; --valid-at is the moment of --as-of when only that is given.
     """
     door: Door = ctx.obj
-    held = reading.key_value(open_workspace(door.env), name, valid_at=instant(valid_at, "--valid-at"), as_of=as_of)
+    held = reading.key_value(ground(door.env), name, valid_at=recalling.instant(valid_at, "--valid-at"), as_of=as_of)
     for memory in held:
         if door.as_json:
             door.data(memory_data(memory, MAIN))

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-from datetime import datetime
 from typing import Any
 
 from gitmem.cli.door import Door
+from gitmem.model.citations import citation
 from gitmem.model.judgement import Reason, Resolution
-from gitmem.model.nouns import (
-    CommitRef,
-    EvidenceRef,
-    FileRef,
-    HumanRef,
-    Memory,
-    MemoryRef,
-    TestRef,
-    TranscriptRef,
-    UrlRef,
-)
+from gitmem.model.nouns import EvidenceRef, Memory
 from gitmem.model.records import to_data
 from gitmem.model.text import one_line
 from gitmem.model.times import holds_at
@@ -50,25 +40,6 @@ def memory_line(door: Door, memory: Memory) -> str:
     return f"{door.style(memory.id[:SHORT], 'bold')}  {kind}  {state}{door.style(one_line(memory.title, 100))}{tags}"
 
 
-def citation(ref: EvidenceRef) -> str:
-    """Where a reference points, in the short form that it could be typed in."""
-    if isinstance(ref, FileRef):
-        text = f"file:{ref.path}@{ref.commit[:10]}" + (f":{ref.lines}" if ref.lines else "")
-    elif isinstance(ref, CommitRef):
-        text = f"commit:{ref.commit[:10]}"
-    elif isinstance(ref, TestRef):
-        text = f"test:{ref.path}#{ref.case} ({ref.outcome})"
-    elif isinstance(ref, MemoryRef):
-        text = f"memory:{ref.id}"
-    elif isinstance(ref, HumanRef):
-        text = "human"
-    elif isinstance(ref, UrlRef):
-        text = f"url:{ref.url}"
-    elif isinstance(ref, TranscriptRef):
-        text = f"transcript:{ref.session}#{ref.record} ({ref.speaker})"
-    return text if ref.role == "supports" else f"{ref.role}={text}"
-
-
 def cited(door: Door, ref: EvidenceRef, drifted: str = "") -> str:
     """One reference on a line: where it points, its quote, and what became of it since."""
     quote = f' "{one_line(ref.quote, 80)}"' if ref.quote else ""
@@ -81,15 +52,6 @@ def evidence_line(door: Door, resolution: Resolution, drifted: str = "") -> str:
     details = [text for text in (resolution.detail, drifted) if text]
     detail = f" ({'; '.join(details)})" if details else ""
     return f"{door.style(resolution.state, style)}  {door.style(citation(ref))}{door.style(quote + detail, 'dim')}"
-
-
-def age(then: datetime, now: datetime) -> str:
-    """How long ago, in one unit."""
-    seconds = max((now - then).total_seconds(), 0)
-    for size, unit in ((31_557_600, "y"), (2_629_800, "mo"), (86_400, "d"), (3_600, "h"), (60, "min")):
-        if seconds >= size:
-            return f"{int(seconds // size)}{unit}"
-    return "now"
 
 
 def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...], drifts: tuple[str, ...]) -> list[str]:

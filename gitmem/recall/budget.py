@@ -2,33 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Final
-
-from gitmem.model.frozen import dataclass
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 BYTES_PER_TOKEN: Final = 4  # a rule of thumb for English and code; an estimate, never a promise
+NAMING: Final = 0.2  # of a budget, at most: kept for naming what does not fit in full
 
 
-@dataclass(frozen=True)
-class Item:
-    """One memory as text: `text` in full and `pointer`, the one line that names it when there is no room."""
-
-    id: str
-    text: str
-    pointer: str
-
-
-@dataclass(frozen=True)
-class Briefing:
-    """items: shown in full. pointers: shown as one line. omitted: ids left out for want of room.
+class Fit(NamedTuple):
+    """Of items in order, best first: so many in full, so many of the next on one line; the rest does not fit.
 
     tokens: the estimate for what is shown.
     """
 
-    items: tuple[Item, ...]
-    pointers: tuple[Item, ...]
-    omitted: tuple[str, ...]
+    full: int
+    named: int
     tokens: int
 
 
@@ -37,18 +25,23 @@ def estimate(text: str) -> int:
     return -(-len(text.encode("utf-8", "replace")) // BYTES_PER_TOKEN)
 
 
-def fit(items: Iterable[Item], budget: int) -> Briefing:
-    """`items`, best first, into `budget` tokens: each in full if there is room left, else as a pointer, else not."""
-    shown: list[Item] = []
-    pointers: list[Item] = []
-    omitted: list[str] = []
-    left = budget
-    for item in items:
-        for text, place in ((item.text, shown), (item.pointer, pointers)):
-            if estimate(text) <= left:
-                left -= estimate(text)
-                place.append(item)
-                break
-        else:
-            omitted.append(item.id)
-    return Briefing(tuple(shown), tuple(pointers), tuple(omitted), budget - left)
+def fit(costs: Sequence[tuple[int, int]], budget: int | None) -> Fit:
+    """`costs`: for each item the tokens of it in full and of the line that names it. None is no limit.
+
+    The order is kept: a small item far down does not take the room of a better one before it.
+    """
+    if budget is None:
+        return Fit(len(costs), 0, sum(full for full, _ in costs))
+    full = spent = 0
+    naming = sum(name for _, name in costs)
+    for whole, name in costs:
+        naming -= name
+        if spent + whole + min(naming, int(NAMING * budget)) > budget:
+            break
+        full, spent = full + 1, spent + whole
+    named = 0
+    for _, name in costs[full:]:
+        if spent + name > budget:
+            break
+        named, spent = named + 1, spent + name
+    return Fit(full, named, spent)

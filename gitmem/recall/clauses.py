@@ -70,10 +70,13 @@ class Clauses:
         """`query` with every match worth the same."""
         return self._tantivy.Query.const_score_query(query, score)
 
-    def passing(self, query: Query, seen: Filter | None) -> list[Any]:
+    def passing(self, query: Query, seen: Filter | None, also: Filter | None = None) -> list[Any]:
         """What every answer has to meet: the filter of the reader, then what the query asks besides words."""
+        admitted = self.visible(seen)
+        if also is not None and seen is not None:
+            admitted = [self.any_of([self.must(admitted), self.must(self.visible(also))])]
         clauses = [
-            *self.visible(seen),
+            *admitted,
             self.one_of("ref", query.refs or ("main", "inbox")),
             *self.stood(query.position),
         ]
@@ -86,6 +89,10 @@ class Clauses:
         if query.path is not None:
             path = plain_path(query.path)
             clauses.append(self.any_of([self.one_of("under", [path]), self.one_of("path", folders_of(path))]))
+        if query.about:
+            clauses.append(self.one_of("path", query.about))
+        if query.after is not None:
+            clauses.append(self.between("since", query.after + 1, OPEN_END))
         if query.since is not None or query.until is not None:
             low = OPEN_START if query.since is None else microseconds(query.since)
             clauses.append(

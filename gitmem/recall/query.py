@@ -22,9 +22,11 @@ class Query:
 
     phrase: each text has to occur word for word; phrases: so have these, beside the texts. kinds, statuses, refs,
     origins: any of them; empty does not ask (`refs` is the accepted branch unless said otherwise). tags: all of
-    them. path: memories about that file or folder, about what lies in it, or about a folder that holds it. since,
-    until: recorded in [since, until). position: as the branch stood there (`gitmem.recall.positions`); None is now,
-    EVERY_VERSION is at any time. places: paths that matter here, with how much, 0 to 1; what is about them is raised.
+    them. path: memories about that file or folder, about what lies in it, or about a folder that holds it. about:
+    those about exactly one of these. since, until: recorded in [since, until). after: versions that came later than
+    this position. position: as the branch stood there (`gitmem.recall.positions`); None is now,
+    EVERY_VERSION is at any time. previous: the request before this one, whose words weigh less. places: paths that
+    matter here, with how much, 0 to 1; what is about them is raised.
     """
 
     texts: tuple[str, ...] = ()
@@ -35,11 +37,14 @@ class Query:
     tags: tuple[str, ...] = ()
     key: str | None = None
     path: str | None = None
+    about: tuple[str, ...] = ()
     refs: tuple[str, ...] = ("main",)
     origins: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None
     position: int | None = None
+    after: int | None = None
+    previous: str | None = None
     places: Mapping[str, float] = field(default_factory=dict)
     limit: int = 10
     offset: int = 0
@@ -82,7 +87,7 @@ class Found:
     """An answer. total: memories that match (for words: those ranked). searched: memories that were looked at,
     after the filter; 0 says that nothing was searched, which is not the same as nothing known.
 
-    confidence: the part of what was asked that the best hit holds, 0 to 1, each word counting by how rare it is.
+    confidence: the largest part of what was asked that one of the hits holds, 0 to 1; rare words count for more.
     """
 
     hits: tuple[Hit, ...]

@@ -10,7 +10,7 @@ from gitmem.model.judgement import Filter
 from gitmem.model.tokens import tokens
 from gitmem.recall.cards import Cards
 from gitmem.recall.clauses import Clauses
-from gitmem.recall.document import NUMBER_FIELDS, gram_term, pieces_of
+from gitmem.recall.document import NUMBER_FIELDS, gram_term, newest, pieces_of, uid
 from gitmem.recall.query import Found, Hit, Query
 from gitmem.recall.ranking import CANDIDATES, GRAM_FLOOR, Candidate, Corpus, Scored, confidence, rank
 from gitmem.recall.words import MAX_TERMS, Words, runs, words
@@ -40,10 +40,10 @@ class Reader:
         self._cards: Final = cards
         self._replaced: Final = replaced  # whether tantivy's own counts include versions that are gone
 
-    def search(self, query: Query, seen: Filter | None) -> Found:
-        passing = self._clauses.must(self._clauses.passing(query, seen))
+    def search(self, query: Query, seen: Filter | None, also: Filter | None) -> Found:
+        passing = self._clauses.must(self._clauses.passing(query, seen, also))
         searched = self.count(passing)
-        asked = words(query.texts, self.frequency, self._documents())
+        asked = words(query.texts, self.frequency, self._documents(), query.previous)
         if not asked.weights:
             empty = not any(text.strip() for text in query.texts)
             return self._newest(passing, query, searched) if empty else Found((), 0, searched)
@@ -56,7 +56,7 @@ class Reader:
         corpus = self._corpus(asked)
         order = rank(self._candidates(asked, passing, corpus), asked, corpus, query.places)
         page = order[query.offset : query.offset + query.limit]
-        sure = confidence(order[0], asked, corpus) if order else 0.0
+        sure = max((confidence(scored, asked, corpus) for scored in page), default=0.0)
         return Found(tuple(map(self._hit, page)), len(order), searched, sure)
 
     def similar(self, text: str, limit: int) -> list[Hit]:
@@ -153,8 +153,8 @@ class Reader:
             yield Candidate(self._cards.ranked(place), place, *numbers)
 
     def _newest(self, query: Any, asked: Query, searched: int) -> Found:
-        found = self._run(query, asked.limit, order_by_field="recorded", offset=asked.offset)
-        page = self._read([address for _, address in found.hits][: asked.limit])
+        found = self._run(query, asked.limit, order_by_field="newest", offset=asked.offset)
+        page = sorted(self._read([address for _, address in found.hits][: asked.limit]), key=_newest_first)
         return Found(tuple(self._hit(Scored(candidate, 0.0, {}, ())) for candidate in page), found.count, searched)
 
     def _hit(self, scored: Scored) -> Hit:
@@ -170,3 +170,8 @@ class Reader:
             version.ref, version.id, record=self.record(version) if records else b"", since=numbers["since"],
             until=numbers["until"], recorded=numbers["recorded"], changed=numbers["changed"],
         )  # fmt: skip
+
+
+def _newest_first(candidate: Candidate) -> tuple[int, str]:
+    name = uid(candidate.ranked.ref, candidate.ranked.id, candidate.since)
+    return -newest(candidate.recorded, name), name

@@ -18,6 +18,7 @@ LONG_QUERY: Final = 30
 RAREST: Final = 20
 COMMON: Final = 0.1
 FIRST_LINE_WEIGHT: Final = 2.0
+PREVIOUS_WEIGHT: Final = 0.5  # of a word that only the request before this one holds
 
 # Words of questions. Left out of a query that has other words (githist hit@5 76.0 -> 77.2, LoCoMo turn 57.4 -> 62.8).
 _QUESTION_WORDS: Final = """
@@ -44,14 +45,24 @@ class Words:
     raw: tuple[str, ...]
 
 
-def words(texts: tuple[str, ...], frequency: Callable[[str], int], documents: int) -> Words:
-    """The terms of `texts`. `frequency` gives the number of documents that hold a term, `documents` that of all."""
+def words(
+    texts: tuple[str, ...], frequency: Callable[[str], int], documents: int, previous: str | None = None
+) -> Words:
+    """The terms of `texts`, and lighter ones of the request before them, which a short follow-up leaves unsaid.
+
+    `frequency` gives the number of documents that hold a term, `documents` that of all.
+    """
     text = " ".join(texts)[:MAX_TEXT]
     chunks = text.split()
     found = tokens(text)
     flags = tuple(dict.fromkeys(t for t in found if is_flag(t) and frequency(t)))[:MAX_TERMS]
+    weights = _weights(text, found, frequency, documents)
+    if previous and weights:
+        before = previous[:MAX_TEXT]
+        said = _weights(before, tokens(before), frequency, documents)
+        weights = {**{t: PREVIOUS_WEIGHT * w for t, w in said.items() if t not in question_words()}, **weights}
     return Words(
-        weights=_weights(text, found, frequency, documents),
+        weights=weights,
         flags=flags,
         literal=bool(flags) and all(is_flag((tokens(chunk) or [""])[0]) for chunk in chunks),
         phrases=runs(texts),

@@ -46,8 +46,12 @@ def test_what_is_withheld_is_in_no_answer_unless_its_state_is_named(repo: Path, 
     hidden = withheld(gitmem, repo, state)
     seen = put(gitmem, repo, VISIBLE, "--tag", "crane", "--key", "crane.load")
     # recall
-    assert ids(gitmem(repo, "recall", "harbour crane", "--json")) == [seen]
-    assert ids(gitmem(repo, "recall", HIDDEN, "--json")) == [seen]
+    instead = ids(gitmem(repo, "list", "--key", "radio.call", "--json"))  # what was superseded gives its place to this
+    assert len(instead) == (state == "superseded")
+    assert ids(gitmem(repo, "recall", "harbour crane", "--json")) == [seen, *instead]
+    assert ids(gitmem(repo, "recall", HIDDEN, "--json"))[:1] == instead
+    assert hidden[:8] not in gitmem(repo, "recall", HIDDEN).out
+    assert hidden[:8] not in gitmem(repo, "recall", "harbour crane", "--format", "prompt").out
     assert ids(gitmem(repo, "recall", hidden, "--json")) == []
     # list
     assert ids(gitmem(repo, "list", "--tag", "crane", "--json")) == [seen]
@@ -140,9 +144,12 @@ def test_recall_says_how_much_was_searched_when_nothing_is_found(repo: Path, git
     put(gitmem, repo, POOL)
     put(gitmem, repo, WEATHER)
     nothing = gitmem(repo, "recall", "zebra")
-    assert nothing.code == 0 and "2 memories searched" in nothing.out
-    summary = gitmem(repo, "recall", "zebra", "--json").lines
-    assert summary == [{"summary": {"shown": 0, "total": 0, "searched": 2, "warnings": []}}]
+    assert nothing.code == 0 and "2 memories of shop-" in nothing.out
+    (line,) = gitmem(repo, "recall", "zebra", "--json").lines
+    summary = line["summary"]
+    assert (summary["shown"], summary["total"], summary["searched"], summary["warnings"]) == (0, 0, 2, [])
+    (why,) = summary["abstained"]
+    assert why["searched"] == 2 and why["commit"] == summary["commit"] and why["withheld"] == {} and why["hint"]
 
 
 TIMES = json.loads(

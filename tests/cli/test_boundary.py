@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from gitmem.app import reading
+from gitmem.app import ground
 from gitmem.cli.main import VERBS, overview
 from gitmem.errors import EXIT_CODES
 from tests.app.conftest import Ran
@@ -22,7 +22,7 @@ def crash(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def broken(*_: object, **__: object) -> None:
         raise error
 
-    monkeypatch.setattr(reading, "recall", broken)
+    monkeypatch.setattr(ground, "ground", broken)
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])
@@ -244,9 +244,13 @@ def test_a_mistyped_verb_is_answered_with_the_nearest(repo: Path, gitmem: Run, t
         (["supersede", "abcd"], "the title is missing"),
         (["supersede", "abcd", "--file", "x", "--key", "y"], "leave out --key"),
         (["show"], "Missing argument 'ID'"),
-        (["recall"], "Missing argument 'WORDS'"),
+        (["recall"], "recall what?"),
         (["recall", ""], "recall what?"),
-        (["recall", "x", "--limit", "0"], "0 is not in the range"),
+        (["recall", "x", "--limit", "0"], "--limit: 0 is no number from 1"),
+        (["recall", "x", "--limit=0"], "--limit: 0 is no number from 1"),
+        (["recall", "x", "--budget", "much"], "--budget: much is no number"),
+        (["recall", "x", "--format", "xml"], "--format: there is no 'xml'"),
+        (["recall", "x", "--status", "wrong"], "--status: there is no 'wrong'"),
         (["list", "--kind", "rumour"], "there is no 'rumour'"),
         (["list", "--status", "gone"], "there is no status 'gone'"),
         (["list", "--since", "yesterday"], "--since: 'yesterday' is not a date"),

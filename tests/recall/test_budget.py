@@ -3,33 +3,34 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.recall.budget import Item, estimate, fit
+from gitmem.recall.budget import NAMING, estimate, fit
 
-ITEM = st.builds(Item, st.uuids().map(str), st.text(max_size=80), st.text(max_size=20))
+COSTS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10)), max_size=20)
 
 
-def test_what_does_not_fit_in_full_is_named_and_what_cannot_be_named_is_counted() -> None:
-    items = [
-        Item("a", "x" * 40, "a: x"),
-        Item("b", "y" * 400, "b: y"),
-        Item("c", "z" * 8, "c: z"),
-        Item("d", "w" * 99, "d" * 9),
-    ]
-    briefing = fit(items, 14)
-    assert [i.id for i in briefing.items] == ["a", "c"]
-    assert [i.id for i in briefing.pointers] == ["b"]
-    assert briefing.omitted == ("d",)
-    assert briefing.tokens == 13
+def test_what_does_not_fit_in_full_is_named_and_the_rest_is_left_out() -> None:
+    costs = [(10, 2), (100, 2), (2, 2), (25, 3)]
+    assert fit(costs, None) == (4, 0, 137)
+    assert fit(costs, 17) == (1, 3, 17)
+    assert fit(costs, 16) == (1, 2, 14)  # in order: what comes behind does not take the room of what comes before
+    assert fit(costs, 1) == (0, 0, 0)
+
+
+def test_room_for_naming_the_rest_is_kept_but_not_more_than_a_part() -> None:
+    costs = [(10, 5), (10, 5), (10, 5)]
+    assert fit(costs, 20) == (1, 2, 20)
+    assert NAMING < 0.5
+    assert fit([(10, 5)] * 100, 100).full == 8
 
 
 def test_the_estimate_is_bytes_by_four_rounded_up() -> None:
     assert [estimate(t) for t in ("", "abcd", "abcde", "語語")] == [0, 1, 2, 2]
 
 
-@given(st.lists(ITEM, max_size=20), st.integers(0, 60))
-def test_nothing_is_lost_and_the_budget_holds(items: list[Item], budget: int) -> None:
-    briefing = fit(items, budget)
-    names = [i.id for i in briefing.items] + [i.id for i in briefing.pointers] + list(briefing.omitted)
-    assert sorted(names) == sorted(i.id for i in items)
-    shown = sum(estimate(i.text) for i in briefing.items) + sum(estimate(i.pointer) for i in briefing.pointers)
-    assert shown == briefing.tokens <= budget
+@given(COSTS, st.integers(0, 120))
+def test_the_budget_holds_and_the_order_is_kept(costs: list[tuple[int, int]], budget: int) -> None:
+    found = fit(costs, budget)
+    assert found.full + found.named <= len(costs)
+    shown = sum(whole for whole, _ in costs[: found.full])
+    named = sum(name for _, name in costs[found.full : found.full + found.named])
+    assert shown + named == found.tokens <= budget

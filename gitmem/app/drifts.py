@@ -1,0 +1,48 @@
+"""What became of cited lines, remembered for the commit that is checked out, so that asking again costs nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from typing import Final
+
+from gitmem.app import state
+from gitmem.app.ground import Ground
+from gitmem.errors import GitmemError
+from gitmem.model.nouns import EvidenceRef, FileRef, Memory
+
+_STATE: Final = "drifts"
+_KEPT: Final = 5000  # answers that are remembered for one commit
+
+
+def drifts(ground: Ground, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
+    """For each memory and each of its references: "", "changed at HEAD" or "gone at HEAD"."""
+    cited = {_name(ref): ref for memory in memories for ref in memory.evidence if _may_drift(ref, ground.head)}
+    if not cited:
+        return [("",) * len(memory.evidence) for memory in memories]
+    stored = state.load(ground.private, _STATE)
+    known: dict[str, str] = stored.get("known", {}) if stored.get("head") == ground.head else {}
+    missing = [ref for name, ref in cited.items() if name not in known]
+    if missing:
+        known = {**known, **_looked_at(ground, missing)}
+        if len(known) > _KEPT:
+            known = {name: known[name] for name in cited}
+        with suppress(GitmemError):  # a clone that may not be written to answers all the same
+            state.save(ground.private, _STATE, {"head": ground.head, "known": known})
+    return [tuple(known.get(_name(ref), "") for ref in memory.evidence) for memory in memories]
+
+
+def _looked_at(ground: Ground, refs: Sequence[EvidenceRef]) -> dict[str, str]:
+    from gitmem.app.facts import sources
+    from gitmem.evidence.drift import drift
+
+    where = sources(ground.view, ground.env.channel)
+    return {_name(ref): drift(ref, where) for ref in refs}
+
+
+def _may_drift(ref: EvidenceRef, head: str | None) -> bool:
+    return isinstance(ref, FileRef) and head is not None and ref.commit != head
+
+
+def _name(ref: EvidenceRef) -> str:
+    return f"{ref.path}@{ref.blob}:{ref.lines or ''}" if isinstance(ref, FileRef) else ""

@@ -1,0 +1,103 @@
+"""What a read stands on: the index, brought up to what is believed, and who reads.
+
+When nothing changed since the index was written, that is told from a few files without starting git, and then
+nothing but the index is opened. On any doubt the repository is opened and the index caught up.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from gitmem.app import state
+from gitmem.app.env import Env
+from gitmem.model.frozen import dataclass
+from gitmem.model.judgement import Viewer
+from gitmem.model.layout import INBOX, MAIN
+from gitmem.recall.search_index import SearchIndex
+from gitmem.store.at_rest import look
+
+if TYPE_CHECKING:
+    from gitmem.app.workspace import View, Workspace
+
+BEHIND: Final = "another process is updating the index: the newest memories may be missing"
+
+
+@dataclass(frozen=True)
+class Ground:
+    """The index that answers, as of one moment. commit: of the branch, as believed. head: of the code, None when
+    unborn. private: the folder of this clone's own state. warnings: what may be missing, and why."""
+
+    env: Env
+    index: SearchIndex
+    viewer: Viewer
+    commit: str
+    head: str | None
+    work_tree: Path | None
+    private: Path
+    now: datetime
+    warnings: tuple[str, ...] = ()
+    opened: View | None = None
+
+    @cached_property
+    def view(self) -> View:
+        """The records themselves, for what the index does not hold. Opens the repository when it is not open yet."""
+        if self.opened is not None:
+            return self.opened
+        from gitmem.app.belief import believed_view
+        from gitmem.app.workspace import open_workspace
+
+        return believed_view(open_workspace(self.env))
+
+    @property
+    def workspace(self) -> Workspace:
+        return self.view.workspace
+
+
+def ground(env: Env) -> Ground:
+    """Raises NotFound when there is no memory here, and what opening a repository and believing its branch raise."""
+    return _at_hand(env) or _opened(env)
+
+
+def _at_hand(env: Env) -> Ground | None:
+    """The ground when neither the branch, nor the inbox, nor what is believed has moved since the index was written."""
+    seen = look(env.start or env.cwd, env.environ, (MAIN, INBOX))
+    if seen is None or seen.refs[MAIN] is None:
+        return None
+    believed = state.load(seen.private, "belief")
+    if believed.get("commit") != seen.refs[MAIN] or believed.get("rejected") or believed.get("quarantined"):
+        return None
+    index = SearchIndex.open(seen.private / "index")
+    failed = {path: ",".join(sorted(blobs)) for path, blobs in believed.get("failed", {}).items()}
+    tips = dict(index.tips)
+    projects = tips.pop("projects", "")
+    if not projects or tips != expected(seen.refs[MAIN], seen.refs[INBOX], failed):
+        return None
+    viewer = Viewer(frozenset(projects.split(",")))
+    return Ground(env, index, viewer, seen.refs[MAIN] or "", seen.head, seen.work_tree, seen.private, env.now())
+
+
+def expected(main: str | None, inbox: str | None, failed: dict[str, str]) -> dict[str, str]:
+    """What an index that has seen all of this says of itself, but for the projects."""
+    return {"main": main or "", "inbox": inbox or "", **{f"failed {path}": blobs for path, blobs in failed.items()}}
+
+
+def _opened(env: Env) -> Ground:
+    from gitmem.app.belief import believed_view
+    from gitmem.app.catch_up import catch_up, opened_index
+    from gitmem.app.workspace import open_workspace
+    from gitmem.recall.faults import IndexBusy
+
+    view = believed_view(open_workspace(env))
+    view.require_config()
+    try:
+        index, behind = catch_up(view), tuple[str, ...]()
+    except IndexBusy:
+        index, behind = opened_index(view.workspace), (BEHIND,)
+    location = view.workspace.location
+    return Ground(
+        env, index, view.viewer, view.main.commit or "", location.head, location.work_tree, location.private,
+        env.now(), (*view.doubts, *behind), view,
+    )  # fmt: skip

@@ -1,0 +1,190 @@
+"""recall: what still holds that answers a question, what belongs beside it, or an honest abstention."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import field, replace
+from typing import Final
+
+from gitmem.app.drifts import drifts
+from gitmem.app.ground import Ground
+from gitmem.app.moments import Moment, moment
+from gitmem.app.read_filters import Filters
+from gitmem.app.structure import Beside, beside, replacement, without_repetition
+from gitmem.errors import UsageError
+from gitmem.model.frozen import dataclass
+from gitmem.model.judgement import Filter
+from gitmem.model.nouns import Memory
+from gitmem.model.pattern import pattern
+from gitmem.model.vocabulary import VISIBLE, WITHHELD
+from gitmem.policy.visibility import visible, withheld_view
+from gitmem.recall.query import EVERY_VERSION, Found, Hit, Query
+
+# Below this part of the question, weighed by how rare its words are, the best hit answers by chance.
+# Chosen on questions asked of other projects' histories: benchmarks/recall/abstain.py, docs/retrieval.md.
+SURE: Final = 0.35
+# What a superseded hit is worth to its replacement, which may not hold the words any more.
+REPLACED: Final = 0.8
+_REPLACED_HITS: Final = 10  # superseded hits that may give their place to others
+_NEAR_MISSES: Final = 20  # withheld candidates that are looked at when nothing may be said
+_QUOTED: Final = pattern(r'"([^"]+)"')
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One or several questions with what applies to all. previous: the request before, for a follow-up.
+
+    as_of: how the branch stood (a date, a revision or tag of memory or code). history: earlier values too.
+    """
+
+    questions: tuple[str, ...]
+    filters: Filters = field(default_factory=Filters)
+    phrase: bool = False
+    previous: str | None = None
+    as_of: str | None = None
+    history: bool = False
+
+
+@dataclass(frozen=True)
+class Item:
+    """One memory of an answer. drifts: for each reference what became of it at HEAD. earlier: "" for what holds,
+    else what became of it. beside: what belongs to it. questions: which questions it answers, from 0. place: how it
+    concerns the files that were asked about, or why it is told unasked; "" for an answer to words."""
+
+    hit: Hit
+    drifts: tuple[str, ...] = ()
+    earlier: str = ""
+    beside: tuple[Beside, ...] = ()
+    questions: tuple[int, ...] = (0,)
+    place: str = ""
+
+    @property
+    def memory(self) -> Memory:
+        return self.hit.memory
+
+
+@dataclass(frozen=True)
+class Abstention:
+    """Why there is no answer. withheld: memories that would have answered and that no reader is shown, by state.
+
+    nearest: the confidence of the best that was found; threshold: what it would have taken.
+    """
+
+    searched: int
+    withheld: Mapping[str, int]
+    nearest: float
+    threshold: float
+
+
+@dataclass(frozen=True)
+class Answer:
+    """items: best first. total: memories that match. searched: that were looked at. abstained: for each question
+    without an answer, by its number. moment: as of when. projects: whose memory it was."""
+
+    items: tuple[Item, ...]
+    total: int
+    searched: int
+    moment: Moment
+    projects: tuple[str, ...]
+    abstained: Mapping[int, Abstention] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+
+def recall(ground: Ground, asked: Asked) -> Answer:
+    """Raises UsageError for an empty question and NotFound for an `as_of` that names nothing."""
+    if not asked.questions or not all(question.strip() for question in asked.questions):
+        raise UsageError("recall what?", hint='gitmem recall "redis timeout"; gitmem list shows everything')
+    then = moment(ground, asked.as_of)
+    seen = visible(ground.viewer, at=asked.filters.valid_at or then.at)
+    items: dict[tuple[str, int], Item] = {}
+    abstained: dict[int, Abstention] = {}
+    total = searched = 0
+    for number, question in enumerate(asked.questions):
+        found = _search(ground, asked, question, then, seen)
+        searched = max(searched, found.searched)
+        if found.confidence < SURE and not (asked.phrase or _QUOTED.search(question)):
+            abstained[number] = _abstention(ground, asked, question, then, found)
+            continue
+        total += found.total
+        for hit in found.hits:
+            known = items.get((hit.id, hit.since))
+            items[hit.id, hit.since] = (
+                replace(known, questions=(*known.questions, number)) if known else _item(hit, seen, number)
+            )
+    shown = list(items.values())
+    groups = [(item.memory.id, beside(ground.index, item.memory, seen, then.position)) for item in shown]
+    fresh = without_repetition(groups)
+    gone = drifts(ground, [item.memory for item in shown])
+    made = [replace(item, beside=tuple(near), drifts=lost) for item, near, lost in zip(shown, fresh, gone, strict=True)]
+    return Answer(tuple(made), total, searched, then, tuple(sorted(ground.viewer.projects)), abstained, ground.warnings)
+
+
+def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
+    filters = asked.filters
+    phrases = () if asked.phrase else tuple(_QUOTED.findall(question))
+    return Query(
+        texts=(question,), phrase=asked.phrase, phrases=phrases, kinds=filters.kinds, statuses=filters.statuses,
+        tags=filters.tags, key=filters.key, path=filters.path, origins=filters.origins, since=filters.since,
+        until=filters.until, position=EVERY_VERSION if asked.history else then.position, previous=asked.previous,
+        limit=limit,
+    )  # fmt: skip
+
+
+def _search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filter) -> Found:
+    """The hits that may be shown. A superseded one gives its place to its replacement."""
+    limit = asked.filters.limit
+    if asked.history:
+        wide = withheld_view(ground.viewer, (*VISIBLE, "superseded", "wrong", "archived"))
+        found = ground.index.search(query_of(asked, question, then, 4 * limit), wide)
+        return replace(found, hits=tuple(_once(found.hits, seen))[:limit])
+    replaced = withheld_view(ground.viewer, ("superseded",))
+    found = ground.index.search(query_of(asked, question, then, limit + _REPLACED_HITS), seen, also=replaced)
+    hits: dict[str, Hit] = {}
+    for hit in found.hits:
+        better: Hit | None = hit
+        if hit.memory.status == "superseded":
+            better = replacement(ground.index, hit.memory, seen, then.position)
+            if better is not None:
+                worth = round(hit.score / VISIBLE["stale"] * VISIBLE[better.memory.status] * REPLACED, 6)
+                better = replace(better, score=worth, matched=hit.matched, lanes={"replaces": worth})
+        if better is not None and seen.admits(better.memory):
+            kept = hits.get(better.id)
+            if kept is None or better.score > kept.score:
+                hits[better.id] = better
+    order = sorted(hits.values(), key=lambda hit: (-hit.score, -hit.recorded, hit.id))
+    return replace(found, hits=tuple(order[:limit]), confidence=found.confidence if order else 0.0)
+
+
+def _once(hits: Sequence[Hit], seen: Filter) -> Iterator[Hit]:
+    """Each value of a memory once: what holds now, then earlier values that said something else."""
+    told: set[tuple[str, str, str]] = set()
+    for hit in sorted(hits, key=lambda hit: not (hit.current and seen.admits(hit.memory))):
+        memory = hit.memory
+        value = (memory.id, memory.title, memory.body)
+        if value not in told and (hit.current or memory.status in VISIBLE):
+            told.add(value)
+            yield hit
+
+
+def _item(hit: Hit, seen: Filter, number: int) -> Item:
+    memory = hit.memory
+    earlier = ""
+    if not hit.current:
+        earlier = "an earlier version"
+    elif memory.status not in VISIBLE:
+        earlier = {"superseded": "superseded", "wrong": "rejected as wrong"}.get(memory.status, memory.status)
+    elif not seen.admits(memory):
+        earlier = "not true then"
+    return Item(hit, earlier=earlier, questions=(number,))
+
+
+def _abstention(ground: Ground, asked: Asked, question: str, then: Moment, found: Found) -> Abstention:
+    """How many memories in a withheld state would have answered."""
+    counts: Counter[str] = Counter()
+    wide = withheld_view(ground.viewer, WITHHELD)
+    query = replace(query_of(asked, question, then, _NEAR_MISSES), refs=("main", "inbox"), statuses=())
+    near = ground.index.search(query, wide)
+    if near.confidence >= SURE:
+        counts.update(hit.memory.status for hit in near.hits)
+    return Abstention(found.searched, dict(counts), found.confidence, SURE)

@@ -1,0 +1,85 @@
+"""What belongs beside a hit: the solutions of a problem, what replaced a superseded memory, what contradicts it.
+
+Everything passes the same filter as the hits; a link never widens what a reader may see.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from gitmem.model.frozen import dataclass
+from gitmem.model.judgement import Filter
+from gitmem.model.nouns import Memory
+from gitmem.recall.query import Hit
+from gitmem.recall.search_index import SearchIndex
+
+_REPLACEMENTS: Final = 8  # steps of a chain of supersessions that are followed
+_BESIDE: Final = 6  # memories that one hit may bring
+# How a link reads from its other end, and which of the two ends brings the other into an answer.
+_BACK: Final = {"solves": "solved by", "tried_for": "failed for it", "contradicts": "contradicted by"}
+_FORTH: Final = {
+    "solves": "solves", "tried_for": "was tried for", "contradicts": "contradicts", "derived_from": "derived from",
+}  # fmt: skip
+_ALSO_BACK: Final = {
+    "derived_from": "gave rise to", "relates_to": "related from", "differs_from": "told apart from",
+    "supersedes": "superseded by", "superseded_by": "supersedes",
+}  # fmt: skip
+_ALSO_FORTH: Final = {
+    "relates_to": "relates to", "differs_from": "differs from", "supersedes": "supersedes",
+    "superseded_by": "superseded by",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Beside:
+    """A memory that a hit brings. how: as it reads after the hit, such as "solved by"."""
+
+    hit: Hit
+    how: str
+
+
+def beside(
+    index: SearchIndex, memory: Memory, seen: Filter, position: int | None, *, every: bool = False
+) -> list[Beside]:
+    """What belongs beside `memory`, at most a handful; `every`: over links of every type."""
+    forth = {**_FORTH, **(_ALSO_FORTH if every else {})}
+    back = {**_BACK, **(_ALSO_BACK if every else {})}
+    targets = {link.to: forth[link.type] for link in memory.links if link.type in forth}
+    found = {hit.id: Beside(hit, targets[hit.id]) for hit in _seen(index.versions(targets, seen, position), seen)}
+    asked = [f"{kind}:{memory.id}" for kind in back]
+    for hit in _seen(index.linking(asked, seen, position), seen):
+        how = next((back[link.type] for link in hit.memory.links if link.to == memory.id and link.type in back), None)
+        if how is not None and hit.id != memory.id:
+            found.setdefault(hit.id, Beside(hit, how))
+    order = [*back.values(), *forth.values()]
+    ranked = sorted(found.values(), key=lambda one: (order.index(one.how), -one.hit.recorded, one.hit.id))
+    return ranked if every else ranked[:_BESIDE]
+
+
+def replacement(index: SearchIndex, memory: Memory, seen: Filter, position: int | None) -> Hit | None:
+    """What stands in the place of a superseded memory, the last of a chain; None when a reader may not see it."""
+    for _ in range(_REPLACEMENTS):
+        following = memory.linked("superseded_by")
+        found = index.versions(following, None, position)
+        if not found:
+            return None
+        memory = found[0].memory
+        if seen.admits(memory):
+            return found[0]
+        if memory.status != "superseded":
+            return None
+    return None
+
+
+def without_repetition(groups: Iterable[tuple[str, Sequence[Beside]]]) -> Iterator[list[Beside]]:
+    """Each pair once in an answer: for each hit, by id, what it brings that no hit before it was told to belong to."""
+    told: set[frozenset[str]] = set()
+    for identifier, group in groups:
+        fresh = [one for one in group if frozenset((identifier, one.hit.id)) not in told]
+        told.update(frozenset((identifier, one.hit.id)) for one in fresh)
+        yield fresh
+
+
+def _seen(hits: Iterable[Hit], seen: Filter) -> Iterator[Hit]:
+    yield from (hit for hit in hits if seen.admits(hit.memory))

@@ -1,0 +1,237 @@
+"""What `gitmem recall` does once its command line is read. Knows nothing of Typer, pydantic or pygit2: a hook calls
+it at every prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from gitmem.cli.quick import Flags
+from gitmem.errors import UsageError
+from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
+
+if TYPE_CHECKING:
+    from gitmem.app.recalling import Answer, Item
+    from gitmem.cli.door import Door
+
+FORMATS: Final = ("text", "prompt")
+LIMIT: Final = 10
+PROMPT_BUDGET: Final = 2000  # tokens of a block for a model when --budget does not say
+_LARGEST: Final = 10_000
+
+FLAGS: Final = Flags(
+    positional="words",
+    several=True,
+    one={
+        "--path": "path", "-p": "path", "--key": "key", "--since": "since", "--until": "until",
+        "--valid-at": "valid_at", "--as-of": "as_of", "--limit": "limit", "-n": "limit", "--budget": "budget",
+        "--format": "form", "--with-previous": "previous",
+    },
+    many={
+        "--kind": "kinds", "-k": "kinds", "--tag": "tags", "-t": "tags", "--origin": "origins",
+        "--status": "statuses", "-s": "statuses", "--question": "questions", "-q": "questions",
+    },
+    yes={"--phrase": "phrase", "--history": "history", "--full": "full"},
+)  # fmt: skip
+
+
+def run(
+    door: Door,
+    *,
+    words: list[str] | None = None,
+    questions: list[str] | None = None,
+    phrase: bool = False,
+    kinds: list[str] | None = None,
+    statuses: list[str] | None = None,
+    tags: list[str] | None = None,
+    path: str | None = None,
+    key: str | None = None,
+    origins: list[str] | None = None,
+    since: str | None = None,
+    until: str | None = None,
+    valid_at: str | None = None,
+    as_of: str | None = None,
+    history: bool = False,
+    previous: str | None = None,
+    limit: str | int = LIMIT,
+    budget: str | int | None = None,
+    form: str = "text",
+    full: bool = False,
+) -> None:
+    from gitmem.app.ground import ground
+    from gitmem.app.read_filters import Filters
+    from gitmem.app.recalling import Asked, recall
+
+    known(FORMATS, [form], "--format")
+    filters = Filters(
+        kinds=known(KINDS, kinds, "--kind"),
+        statuses=known(VISIBLE, statuses, "--status", "withheld states: gitmem list --status"),
+        tags=tuple(tags or ()),
+        path=path,
+        key=key,
+        origins=known(ORIGIN_RANK, origins, "--origin"),
+        since=instant(since, "--since"),
+        until=instant(until, "--until"),
+        valid_at=instant(valid_at, "--valid-at"),
+        limit=number(limit, "--limit", 1, _LARGEST),
+    )
+    room = None if budget is None else number(budget, "--budget", 0, 1_000_000)
+    asked = Asked(
+        questions=(*([" ".join(words)] if words else []), *(questions or ())),
+        filters=filters, phrase=phrase, previous=previous, as_of=as_of, history=history,
+    )  # fmt: skip
+    answer = recall(ground(door.env), asked)
+    if door.as_json:
+        _data(door, answer, room, full)
+    elif form == "prompt":
+        _prompt(door, answer, asked.questions, PROMPT_BUDGET if room is None else room, full)
+    else:
+        _text(door, answer, asked.questions, room, full)
+    for warning in answer.warnings:
+        door.note(door.style(f"note: {warning}", "yellow"))
+
+
+def _text(door: Door, answer: Answer, questions: tuple[str, ...], budget: int | None, full: bool) -> None:
+    from gitmem.app.blocks import fitted, lines, plain, pointer_line
+
+    now = door.env.now()
+
+    def whole(item: Item) -> str:
+        return "\n".join([*lines(item, now, plain, full=full), ""])
+
+    fit = fitted(answer.items, budget, whole, lambda item: pointer_line(item, plain) + "\n")
+    several = len(questions) > 1
+    for item in fit.items:
+        for line in lines(item, now, door.style, full=full):
+            door.say(line)
+        if several:
+            door.say("    " + door.style("answers " + ", ".join(f"question {n + 1}" for n in item.questions), "dim"))
+    if fit.pointers:
+        door.say(door.style("also (gitmem show ID):", "dim"))
+        for item in fit.pointers:
+            door.say(pointer_line(item, door.style))
+    for number, question in enumerate(questions):
+        if number in answer.abstained:
+            for line in abstained(answer, number, question if several else ""):
+                door.say(door.style(line))
+    if not answer.items and not answer.abstained:
+        door.say("nothing that may be shown answers these words")
+    left = answer.total - len(answer.items)
+    if fit.omitted:
+        door.note(f"{len(fit.omitted)} left out for want of room: --budget {budget} is full")
+    if left > 0:
+        door.note(f"{left} more match some of the words: --limit {min(answer.total, _LARGEST)}")
+    if answer.moment.position is not None:
+        from gitmem.model.times import format_instant
+
+        door.note(f"as it was on record at {format_instant(answer.moment.at)}, commit {answer.moment.commit[:12]}")
+
+
+def abstained(answer: Answer, number: int, question: str) -> list[str]:
+    """Why one question has no answer, for a person."""
+    one = answer.abstained[number]
+    many = "1 memory" if one.searched == 1 else f"{one.searched:,} memories"
+    about = f" ({question[:60]})" if question else ""
+    said = [
+        f"nothing known about that{about}: {many} of {', '.join(answer.projects)} searched at "
+        f"{answer.moment.commit[:12] or 'no commit'}, none answers these words"
+    ]
+    if one.nearest:
+        said.append(f"  the nearest holds {one.nearest:.0%} of what was asked; an answer holds {one.threshold:.0%}")
+    if one.withheld:
+        told = ", ".join(f"{count} {status}" for status, count in sorted(one.withheld.items()))
+        said.append(f"  withheld: {told} (gitmem list --status STATUS shows them)")
+    said.append('  → other words, or gitmem why "…" for what came nearest')
+    return said
+
+
+def _prompt(door: Door, answer: Answer, questions: tuple[str, ...], budget: int, full: bool) -> None:
+    from gitmem.app.blocks import prompt
+
+    door.out(
+        prompt(
+            answer.items, now=door.env.now(), boundary=door.env.random(8).hex(), commit=answer.moment.commit,
+            budget=budget, full=full, title=questions[0],
+        )
+    )  # fmt: skip
+
+
+def _data(door: Door, answer: Answer, budget: int | None, full: bool) -> None:
+    """One JSON line a memory with every field, then the pointers, then what the answer is about."""
+    import json
+
+    from gitmem.app.blocks import answer_summary, fitted
+
+    now = door.env.now()
+    fit = fitted(
+        answer.items, budget,
+        lambda item: json.dumps(hit_data(item, now), default=str), lambda item: json.dumps(pointer_data(item)),
+    )  # fmt: skip
+    for item in fit.items:
+        door.data(hit_data(item, now))
+    for item in fit.pointers:
+        door.data({"pointer": pointer_data(item)})
+    door.data({"summary": answer_summary(answer, fit, budget)})
+
+
+def hit_data(item: Item, now: datetime) -> dict[str, Any]:
+    """A hit for `--json`: the memory's fields as in its file, then what is known about it as a hit."""
+    from gitmem.app.blocks import REVIEW_LEVEL, age
+    from gitmem.model.citations import citation
+    from gitmem.model.records import to_data
+
+    return {
+        **to_data(item.memory),
+        "ref": "refs/heads/gitmem/main",
+        "score": item.hit.score,
+        "matched": list(item.hit.matched),
+        "age": age(item.hit.recorded, now),
+        "review": REVIEW_LEVEL,
+        "citations": [citation(ref) for ref in item.memory.evidence],
+        "drifts": list(item.drifts),
+        "earlier": item.earlier,
+        "questions": list(item.questions),
+        "beside": [
+            {"how": near.how, "id": near.hit.id, "kind": near.hit.memory.kind, "title": near.hit.memory.title}
+            for near in item.beside
+        ],
+    }
+
+
+def pointer_data(item: Item) -> dict[str, str]:
+    return {"id": item.memory.id, "kind": item.memory.kind, "title": item.memory.title}
+
+
+def known(
+    words: Mapping[str, Any] | Sequence[str], values: list[str] | None, flag: str, more: str = ""
+) -> tuple[str, ...]:
+    """The values of a flag that takes words of a closed list. Raises UsageError that names the list."""
+    for value in values or ():
+        if value not in words:
+            hint = f"one of {', '.join(words)}" + (f"; {more}" if more else "")
+            raise UsageError(f"{flag}: there is no {value!r}", hint=hint)
+    return tuple(values or ())
+
+
+def instant(text: str | None, flag: str) -> datetime | None:
+    """A date or time of a flag."""
+    from gitmem.model.times import parse_instant
+
+    if text is None:
+        return None
+    try:
+        return parse_instant(text)
+    except ValueError as error:
+        raise UsageError(f"{flag}: {error}", hint=f"{flag} 2026-03-02 means 00:00 UTC of that day") from None
+
+
+def number(text: str | int, flag: str, least: int, most: int) -> int:
+    """A whole number of a flag."""
+    try:
+        value = int(text)
+    except ValueError:
+        value = least - 1
+    if not least <= value <= most:
+        raise UsageError(f"{flag}: {text} is no number from {least} to {most:,}", hint=f"{flag} 10")
+    return value
