@@ -105,8 +105,8 @@ def test_paths_as_a_person_or_a_hook_writes_them(repo: Path, gitmem: Run, tmp_pa
     known = put(gitmem, repo, POOL)
     (repo / "deep/er").mkdir(parents=True)
     for where, path in (
-        (repo, "src/pool.py"), (repo, "./src//pool.py"), (repo / "src", "pool.py"), (repo / "deep/er", "../../src/pool.py"),
-        (repo, str(repo / "src/pool.py")), (tmp_path, str(repo / "src/pool.py")), (repo, "src"), (repo, "."),
+        (repo, "src/pool.py"), (repo, "./src//pool.py"), (repo / "src", "pool.py"),
+        (repo / "deep/er", "../../src/pool.py"), (repo, str(repo / "src/pool.py")), (tmp_path, str(repo / "src/pool.py")), (repo, "src"), (repo, "."),
     ):  # fmt: skip
         words = ("-C", str(repo)) if where == tmp_path else ()
         assert ids(gitmem(where, "context", path, "--json", *words)) == [known], path
