@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem import __version__
@@ -48,6 +48,8 @@ VERBS: Final[dict[str, Verb]] = {
     "capture": Verb("capture", "store what the agents' transcripts have gained, without secrets", "Sessions"),
     "sessions": Verb("sessions", "list, show, search, verify or restore captured sessions", "Sessions"),
     "recall": Verb("reading", "what is known about these words, and still holds", "Read"),
+    "context": Verb("unasked", "what still holds for these files, before an edit", "Read"),
+    "brief": Verb("unasked", "what to know at the start of a session", "Read"),
     "list": Verb("reading", "memories by kind, status, tag, path, key or date", "Read"),
     "show": Verb("reading", "one memory with its evidence checked", "Read"),
     "key": Verb("reading", "who holds a key, now or then", "Read"),
@@ -181,16 +183,24 @@ def _complete(door: Door, observed: Callable[[str | None], Env], arguments: list
     return 0
 
 
+# Verbs that hooks call at every prompt or edit, and the module that reads their usual command lines without Typer.
+QUICK: Final[Mapping[str, str]] = {
+    "remember": "gitmem.cli.remembering",
+    "recall": "gitmem.cli.recalling",
+    "context": "gitmem.cli.context",
+    "brief": "gitmem.cli.brief",
+}
 _INTERRUPTED: Final = 130
 
 
 def _invoke(door: Door, name: str, words: list[str]) -> int:
-    if name == "remember":
-        from gitmem.cli import remembering
+    if name in QUICK:
+        from importlib import import_module
 
-        flags = remembering.FLAGS.read(words)
-        if flags is not None:
-            remembering.run(door, **flags)
+        quick: Any = import_module(QUICK[name])
+        given = quick.FLAGS.read(words)
+        if given is not None:
+            quick.run(door, **given)
             return 0
     from contextlib import redirect_stdout
 
