@@ -20,7 +20,7 @@ from gitmem.model.frozen import dataclass
 from gitmem.model.sessions import Generation, Manifest
 from gitmem.store.lock import writer_lock
 from gitmem.store.port import RefMove
-from gitmem.store.sessions import StoredSession, stored_session
+from gitmem.store.sessions import StoredSession, session_archives, stored_session
 
 if TYPE_CHECKING:
     from gitmem.capture.adapter import Adapter, Origin
@@ -71,6 +71,7 @@ class Sweeper:
         self._tools = tools
         self._now = workspace.env.now()
         self._today = self._now.date().isoformat()
+        self._archives = session_archives(workspace.backend)
         self._objects: list[tuple[str, bytes]] = []
         self._moves: list[RefMove] = []
         self._after: list[tuple[str, Known]] = []
@@ -98,7 +99,7 @@ class Sweeper:
         self._progress.save()
 
     def _changed(self, adapter: Adapter, origin: Origin, name: str, stamp: Stamp) -> Captured:
-        stored = stored_session(self._workspace.backend, origin.host, origin.session)
+        stored = stored_session(self._workspace.backend, origin.host, origin.session, self._archives)
         last = stored.manifest.last if stored else None
         known = self._progress.known(name)
         with adapter.open(origin) as stream:

@@ -19,7 +19,7 @@ from gitmem.model.times import format_instant
 from gitmem.store.sessions import StoredSession, sessions_like, stored_sessions
 
 if TYPE_CHECKING:
-    from gitmem.capture.turns import Turn
+    from gitmem.capture.turns import Turn as Turn
 
 _COUNTS: Final = "session-counts"
 _CANDIDATES: Final = 10

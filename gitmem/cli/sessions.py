@@ -19,7 +19,7 @@ from gitmem.model.times import format_instant, parse_instant
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from gitmem.capture.turns import Turn
+    from gitmem.app.sessions import Turn
 
 _SPEAKERS = ("human", "assistant", "tool", "harness", "subagent", "ours", "unknown")
 _ORIGINS = {"there": "", "gone": "deleted by the host", "elsewhere": "captured elsewhere"}

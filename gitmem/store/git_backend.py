@@ -13,7 +13,7 @@ from gitmem.errors import GitmemError, NotFound, UnsupportedRepository
 from gitmem.store import program
 from gitmem.store.cat_file import CatFile, object_fault, stream
 from gitmem.store.lock import past_locks
-from gitmem.store.loose import adopt_owner, fsync, loose_path, write_loose
+from gitmem.store.loose import adopt_owner, fsync, fsync_all, loose_path, write_loose
 from gitmem.store.objects import is_object_id, object_id, zero_id
 from gitmem.store.packfile import write_pack
 from gitmem.store.port import BULK, RefMove
@@ -226,12 +226,15 @@ def settle_refs(location: Location, moves: Sequence[RefMove]) -> None:
     if location.ref_format != "files":
         return
     for top in (location.common_dir, location.common_dir / "logs"):
-        for folder in sorted({(top / move.ref).parent for move in moves}):
-            while folder != location.common_dir and folder.is_dir():
-                if top == location.common_dir:
-                    fsync(folder)
-                adopt_owner(folder, location.common_dir)
-                folder = folder.parent
+        folders: set[Path] = set()
         for move in moves:
+            folder = (top / move.ref).parent
+            while folder != location.common_dir and folder not in folders and folder.is_dir():
+                folders.add(folder)
+                folder = folder.parent
             if (top / move.ref).is_file():
                 adopt_owner(top / move.ref, location.common_dir)
+        if top == location.common_dir:
+            fsync_all(sorted(folders))
+        for folder in folders:
+            adopt_owner(folder, location.common_dir)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from hashlib import sha256
 
 from gitmem.errors import CorruptRecord, NotFound
@@ -87,14 +87,19 @@ class StoredSession:
         return f"{read} | tail -c +{start - held[0].start + 1} | head -c {end - start} | sha256sum"
 
 
-def stored_session(backend: Backend, host: str, session: str) -> StoredSession | None:
-    """The session of one host by its whole id: its own ref, else the newest archive that has it."""
+def stored_session(
+    backend: Backend, host: str, session: str, archives: Sequence[str] | None = None
+) -> StoredSession | None:
+    """The session of one host by its whole id: its own ref, else the newest archive that has it.
+
+    `archives`: what `session_archives` gave, for who asks often.
+    """
     ref = session_ref(host, session)
     own = _read(snapshot(backend, ref), ref, "")
     if own is not None:
         return own
     folder = session_folder(host, session)
-    for archive in _archives(backend):
+    for archive in session_archives(backend) if archives is None else archives:
         found = _read(snapshot(backend, archive), archive, folder)
         if found is not None:
             return found
@@ -109,7 +114,7 @@ def stored_sessions(backend: Backend) -> Iterator[StoredSession]:
         if found is not None:
             seen.add(ref.removeprefix(SESSIONS))
             yield found
-    for archive in _archives(backend):
+    for archive in session_archives(backend):
         view = snapshot(backend, archive)
         for folder in _folders(view):
             if folder in seen:
@@ -145,15 +150,15 @@ def _names(backend: Backend) -> Iterator[tuple[str, str]]:
         if folder.count("/") == 2:
             seen.add(folder)
             yield ref, folder
-    for archive in _archives(backend):
+    for archive in session_archives(backend):
         for folder in _folders(snapshot(backend, archive)):
             if folder not in seen:
                 seen.add(folder)
                 yield archive, folder
 
 
-def _archives(backend: Backend) -> list[str]:
-    """Newest first."""
+def session_archives(backend: Backend) -> list[str]:
+    """The refs of the monthly archives, newest first."""
     return sorted((ref for ref, _ in backend.refs(SESSION_ARCHIVES)), reverse=True)
 
 
