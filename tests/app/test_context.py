@@ -104,9 +104,10 @@ def test_what_was_superseded_is_not_followed_to_a_memory_about_another_file(repo
 def test_paths_as_a_person_or_a_hook_writes_them(repo: Path, gitmem: Run, tmp_path: Path) -> None:
     known = put(gitmem, repo, POOL)
     (repo / "deep/er").mkdir(parents=True)
+    whole = str(repo / "src/pool.py")
     for where, path in (
-        (repo, "src/pool.py"), (repo, "./src//pool.py"), (repo / "src", "pool.py"),
-        (repo / "deep/er", "../../src/pool.py"), (repo, str(repo / "src/pool.py")), (tmp_path, str(repo / "src/pool.py")), (repo, "src"), (repo, "."),
+        (repo, "src/pool.py"), (repo, "./src//pool.py"), (repo / "src", "pool.py"), (repo, whole), (tmp_path, whole),
+        (repo / "deep/er", "../../src/pool.py"), (repo, "src"), (repo, "."),
     ):  # fmt: skip
         words = ("-C", str(repo)) if where == tmp_path else ()
         assert ids(gitmem(where, "context", path, "--json", *words)) == [known], path
