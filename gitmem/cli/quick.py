@@ -7,15 +7,16 @@ from typing import Any, NamedTuple
 
 
 class Flags(NamedTuple):
-    """What a verb takes: the name of its one positional word, and flags with the parameter that each one sets.
+    """What a verb takes: the name of its positional word, or of several, and flags with the parameter that each sets.
 
-    one: the last value counts. many: all values count. yes: no value.
+    positional: "" for none. one: the last value counts. many: all values count. yes: no value.
     """
 
     positional: str
     one: Mapping[str, str]
     many: Mapping[str, str]
     yes: Mapping[str, str]
+    several: bool = False
 
     def read(self, words: list[str]) -> dict[str, Any] | None:
         """The parameters that are given, or None for anything but known flags and values that are surely values."""
@@ -23,9 +24,14 @@ class Flags(NamedTuple):
         rest = iter(words)
         for word in rest:
             if not word.startswith("-"):
-                if self.positional in given:
+                if not self.positional:
                     return None
-                given[self.positional] = word
+                if self.several:
+                    given.setdefault(self.positional, []).append(word)
+                elif self.positional in given:
+                    return None
+                else:
+                    given[self.positional] = word
             elif word in self.yes:
                 given[self.yes[word]] = True
             else:
