@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from collections.abc import Iterable, Iterator
 from datetime import datetime, timedelta, timezone
 from typing import Any, Final
@@ -14,12 +15,13 @@ from gitmem.model.tokens import tokens, tokens_version
 from gitmem.model.vocabulary import ORIGIN_RANK, STATUSES
 from gitmem.recall.cards import Card
 
-SCHEMA_VERSION: Final = 2
+SCHEMA_VERSION: Final = 3
 OPEN_START: Final = -(2**62)  # microseconds, or a position, that stands for an open end
 OPEN_END: Final = 2**62
 STATE_UID: Final = "state"  # the one document that is no memory: it has no ref, and its `state` says what is indexed
 NOW: Final = "now"  # the term of versions that nothing has replaced
 GRAM: Final = 4
+_TIE_BITS: Final = 21
 _BREAK: Final = " | "  # no token, so that no phrase runs from the title into the body
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
@@ -28,7 +30,8 @@ RAW_FIELDS: Final = (
     "link", "blob",
 )  # fmt: skip
 NUMBER_FIELDS: Final = (
-    "since", "until", "recorded", "changed", "valid_from", "valid_until", "card", "length", "state_rank", "origin_rank",
+    "since", "until", "recorded", "changed", "newest", "valid_from", "valid_until", "card", "length", "state_rank",
+    "origin_rank",
 )  # fmt: skip
 
 
@@ -75,6 +78,13 @@ def uid(ref: str, identifier: str, since: int = 0) -> str:
     return f"{ref}/{identifier}/{since}"
 
 
+def newest(recorded: int, name: str) -> int:
+    """What puts versions in the order of their recording, newest last, to a millisecond (until the year 2109); among
+    those of one millisecond in an order that is theirs, wherever in the index they lie. name: the `uid`."""
+    milliseconds = min(max(recorded // 1000, 0), 2**42 - 1)
+    return milliseconds << _TIE_BITS | zlib.crc32(name.encode()) >> (32 - _TIE_BITS)
+
+
 def card_of(document: Document) -> Card:
     """What is kept beside the index of this version: its tokens for ranking, its bytes for the answer."""
     parts = [" ".join(tokens(text)) for text in texts_of(document.memory, document.recorded)]
@@ -113,6 +123,7 @@ def fields(document: Document, card: Card, place: int) -> dict[str, Any]:
         "valid_until": OPEN_END if memory.valid.until is None else microseconds(parse_instant(memory.valid.until)),
         "recorded": microseconds(document.recorded),
         "changed": microseconds(document.changed),
+        "newest": newest(microseconds(document.recorded), uid(document.ref, memory.id, document.since)),
         "card": place,
         "length": card.words.count(" ") + 1,
         "state_rank": STATUSES.index(memory.status) if memory.status in STATUSES else len(STATUSES),

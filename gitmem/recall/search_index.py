@@ -304,11 +304,9 @@ class SearchIndex:
             return {version.id: from_microseconds(version.numbers["recorded"]) for version in found}
 
     def holds(self, blobs: Iterable[str]) -> bool:
-        """Whether a version of the branch, of any time, is one of these blobs."""
-        clauses = self._clauses
+        """Whether a version of any time is one of these blobs."""
         with self._damage_is_typed():
-            query = clauses.must([clauses.term("ref", "main"), clauses.one_of("blob", blobs)])
-            return self._reader is not None and self._reader.count(query) > 0
+            return self._reader is not None and self._reader.count(self._clauses.one_of("blob", blobs)) > 0
 
     def count(self) -> int:
         """The number of memories, in every state and on every ref."""
