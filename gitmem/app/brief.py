@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
+from pathlib import Path
 from typing import Final
 
 from gitmem.app import state
@@ -48,7 +49,8 @@ class Brief:
 
     since: the commit of the branch at the last brief, None when there was none. withdrawn: memories that stopped
     holding since then, by state; their words are withheld. waiting: candidates in the inbox. capture: one line about
-    it, empty when nothing was ever captured here. searched: memories that a reader may see.
+    it, empty when nothing was ever captured here. searched: memories that a reader may see. private: the folder of
+    this clone's own state.
     """
 
     sections: tuple[Section, ...]
@@ -60,6 +62,7 @@ class Brief:
     searched: int
     moment: Moment
     projects: tuple[str, ...]
+    private: Path
     warnings: tuple[str, ...]
 
     def in_turn(self) -> Iterator[tuple[str, Item]]:
@@ -117,14 +120,15 @@ def brief(ground: Ground) -> Brief:
         searched=index.search(Query(limit=1), seen).searched,
         moment=Moment(None, ground.commit, ground.now),
         projects=tuple(sorted(viewer.projects)),
+        private=ground.private,
         warnings=ground.warnings,
     )
 
 
-def remember_told(ground: Ground) -> None:
+def remember_told(told: Brief) -> None:
     """The next brief tells what changes from here on. A clone that may not be written to tells it all again."""
     with suppress(GitmemError):
-        state.save(ground.private, _STATE, {"commit": ground.commit})
+        state.save(told.private, _STATE, {"commit": told.moment.commit})
 
 
 def _last(ground: Ground) -> tuple[str | None, int | None]:

@@ -6,10 +6,11 @@ nothing but the index is opened. On any doubt the repository is opened and the i
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from gitmem.app import state
 from gitmem.app.env import Env
@@ -22,6 +23,7 @@ from gitmem.store.at_rest import look
 if TYPE_CHECKING:
     from gitmem.app.workspace import View, Workspace
 
+_T = TypeVar("_T")
 BEHIND: Final = "another process is updating the index: the newest memories may be missing"
 
 
@@ -61,6 +63,17 @@ def ground(env: Env) -> Ground:
     return _at_hand(env) or _opened(env)
 
 
+def answered(env: Env, ask: Callable[[Ground], _T]) -> _T:
+    """What `ask` finds out on the ground of now. An index that turns out to be damaged is built anew first: it is
+    derived, so nothing is lost and nothing is wrong with the question."""
+    from gitmem.recall.faults import IndexDamaged
+
+    try:
+        return ask(ground(env))
+    except IndexDamaged:
+        return ask(_opened(env, rebuild=True))
+
+
 def _at_hand(env: Env) -> Ground | None:
     """The ground when neither the branch, nor the inbox, nor what is believed has moved since the index was written."""
     seen = look(env.start or env.cwd, env.environ, (MAIN, INBOX))
@@ -84,7 +97,7 @@ def expected(main: str | None, inbox: str | None, failed: dict[str, str]) -> dic
     return {"main": main or "", "inbox": inbox or "", **{f"failed {path}": blobs for path, blobs in failed.items()}}
 
 
-def _opened(env: Env) -> Ground:
+def _opened(env: Env, *, rebuild: bool = False) -> Ground:
     from gitmem.app.belief import believed_view
     from gitmem.app.catch_up import catch_up, opened_index
     from gitmem.app.workspace import open_workspace
@@ -93,7 +106,7 @@ def _opened(env: Env) -> Ground:
     view = believed_view(open_workspace(env))
     view.require_config()
     try:
-        index, behind = catch_up(view), tuple[str, ...]()
+        index, behind = catch_up(view, rebuild=rebuild), tuple[str, ...]()
     except IndexBusy:
         index, behind = opened_index(view.workspace), (BEHIND,)
     location = view.workspace.location

@@ -26,13 +26,12 @@ FLAGS: Final = Flags(
 def run(door: Door, *, peek: bool = False, budget: str | int = BUDGET, form: str = "text", full: bool = False) -> None:
     """Show what to know at the start of a session. Without `peek` the next brief tells what changed from here on."""
     from gitmem.app.brief import brief, remember_told
-    from gitmem.app.ground import ground
+    from gitmem.app.ground import answered
     from gitmem.cli.recalling import FORMATS, known, number
 
     known(FORMATS, [form], "--format")
     room = number(budget, "--budget", 0, 1_000_000)
-    here = ground(door.env)
-    found = brief(here)
+    found = answered(door.env, brief)
     if door.as_json:
         _data(door, found, room)
     elif form == "prompt":
@@ -43,7 +42,7 @@ def run(door: Door, *, peek: bool = False, budget: str | int = BUDGET, form: str
         door.note(door.style(f"note: {warning}", "yellow"))
     if not peek:
         door.flush()
-        remember_told(here)
+        remember_told(found)
 
 
 def _text(door: Door, found: Brief, budget: int, full: bool) -> None:

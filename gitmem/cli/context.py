@@ -35,13 +35,13 @@ def run(
 ) -> None:
     """Show what still holds for these files."""
     from gitmem.app.context import context
-    from gitmem.app.ground import ground
+    from gitmem.app.ground import answered
     from gitmem.cli.recalling import FORMATS, known, number
 
     known(FORMATS, [form], "--format")
     most = number(limit, "--limit", 1, 10_000)
     room = None if budget is None else number(budget, "--budget", 0, 1_000_000)
-    found = context(ground(door.env), paths or [], most)
+    found = answered(door.env, lambda here: context(here, paths or [], most))
     if door.as_json:
         _data(door, found, room, full)
     elif form == "prompt":

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 import typer
 
 from gitmem.app import reading
-from gitmem.app.ground import ground
+from gitmem.app.ground import answered
 from gitmem.app.outbox import refusals
 from gitmem.app.read_filters import Filters
 from gitmem.app.workspace import open_workspace
@@ -130,7 +130,7 @@ def listing(
         inbox=inbox,
         limit=count,
     )
-    found = reading.listing(ground(door.env), filters)
+    found = answered(door.env, lambda here: reading.listing(here, filters))
     if door.as_json:
         for item in found.items:
             door.data(memory_data(item.memory, item.ref))
@@ -217,7 +217,8 @@ def key(
     Both are now when left out; --valid-at is the moment of --as-of when only that is given.
     """
     door: Door = ctx.obj
-    held = reading.key_value(ground(door.env), name, valid_at=recalling.instant(valid_at, "--valid-at"), as_of=as_of)
+    when = recalling.instant(valid_at, "--valid-at")
+    held = answered(door.env, lambda here: reading.key_value(here, name, valid_at=when, as_of=as_of))
     for memory in held:
         if door.as_json:
             door.data(memory_data(memory, MAIN))

@@ -59,7 +59,7 @@ def run(
     form: str = "text",
     full: bool = False,
 ) -> None:
-    from gitmem.app.ground import ground
+    from gitmem.app.ground import answered
     from gitmem.app.read_filters import Filters
     from gitmem.app.recalling import Asked, recall
 
@@ -81,7 +81,7 @@ def run(
         questions=(*([" ".join(words)] if words else []), *(questions or ())),
         filters=filters, phrase=phrase, previous=previous, as_of=as_of, history=history,
     )  # fmt: skip
-    answer = recall(ground(door.env), asked)
+    answer = answered(door.env, lambda here: recall(here, asked))
     if door.as_json:
         _data(door, answer, room, full)
     elif form == "prompt":

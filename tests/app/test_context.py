@@ -214,3 +214,24 @@ def test_an_unborn_repository_has_a_context_too(tmp_path: Path, gitmem: Run) -> 
     assert context(gitmem, where, "first.py") == [done.lines[0]["id"]]
     said: Any = gitmem(where, "brief", "--json").lines
     assert said[0]["section"] == "standing"
+
+
+@pytest.mark.parametrize("name", ["cards", "positions"])
+def test_a_damaged_part_of_a_fresh_index_is_made_anew_for_every_reader(repo: Path, gitmem: Run, name: str) -> None:
+    about(gitmem, repo, "Pools are closed", "src/**", kind="convention", flags=())
+    assert gitmem(repo, "brief").code == 0
+    about(gitmem, repo, "Sockets are counted", "src/**")
+    readers = (
+        ("context", "src/pool.py"),
+        ("brief", "--peek"),
+        ("recall", "sockets", "--as-of", "2030-01-01"),
+        ("list",),
+    )
+    for words in readers:
+        before = gitmem(repo, *words)
+        assert before.code == 0 and "Sockets are counted" in before.out
+        (file,) = (repo / ".git/gitmem/index").rglob(f"{name}.*")
+        data = bytearray(file.read_bytes())
+        data[-3] ^= 0xFF
+        file.write_bytes(data)
+        assert gitmem(repo, *words) == before
