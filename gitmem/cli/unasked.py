@@ -16,7 +16,7 @@ Full = Annotated[bool, typer.Option("--full", help="Every word of each memory an
 
 def context(
     ctx: typer.Context,
-    paths: Annotated[list[str], typer.Argument(help="Files or folders; they need not exist yet.", metavar="PATH…")],
+    paths: Annotated[list[str], typer.Argument(help="Files or folders; they need not exist yet.", metavar="PATH")],
     limit: Annotated[
         int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most so many.")
     ] = context_run.LIMIT,
