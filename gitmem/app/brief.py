@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -10,7 +10,7 @@ from typing import Final
 
 from gitmem.app import state
 from gitmem.app.cochange import worked_on
-from gitmem.app.context import Near, about, nearness, with_structure, worth
+from gitmem.app.context import Near, Ranked, about, best, nearness, with_structure
 from gitmem.app.cues import due, due_at
 from gitmem.app.ground import Ground
 from gitmem.app.moments import Moment
@@ -21,16 +21,14 @@ from gitmem.model.judgement import Filter
 from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import WAITING
 from gitmem.policy.visibility import visible, withheld_view
-from gitmem.recall.query import Hit, Query
+from gitmem.recall.query import Query
 
 _STATE: Final = "brief"
-_LOOKED_AT: Final = 200  # newest memories of a sort; beyond them only what is about the files that are worked on
+_LOOKED_AT: Final = 60  # newest memories of a sort; beyond them only what is about the files that are worked on
 # A rule that is about other files than those that are worked on, and one that is about no file: by judgement.
 _ELSEWHERE: Final = 0.4
 _EVERYWHERE: Final = 0.9
 _WITHDRAWN: Final = ("superseded", "wrong", "archived", "disputed")
-
-Ranked = tuple[Hit, Near]
 
 
 @dataclass(frozen=True)
@@ -143,11 +141,9 @@ def _last(ground: Ground) -> tuple[str | None, int | None]:
 def _standing(ground: Ground, places: Sequence[str], seen: Filter) -> list[Ranked]:
     """Rules: those about the files that are worked on, those about all files, then the others."""
     kinds = ("convention", "preference")
-    found = about(ground, places, seen, kinds)
-    for hit in ground.index.search(Query(kinds=kinds, limit=_LOOKED_AT), seen).hits:
-        if hit.id not in found:
-            found[hit.id] = hit, _rule(hit.memory, places)
-    return _best(found.values())
+    newest = ground.index.search(Query(kinds=kinds, limit=_LOOKED_AT), seen)
+    near = about(ground, places, seen, _MOST["standing"], kinds) if places and newest.total > _LOOKED_AT else []
+    return best([*near, *((hit, _rule(hit.memory, places)) for hit in newest.hits)])
 
 
 def _rule(memory: Memory, places: Sequence[str]) -> Near:
@@ -175,18 +171,18 @@ def _plans(ground: Ground, seen: Filter) -> list[Ranked]:
 def _reminders(ground: Ground, places: Sequence[str], seen: Filter) -> list[Ranked]:
     hits = ground.index.search(Query(kinds=("reminder",), limit=_LOOKED_AT), seen).hits
     told = ((hit, due(hit.memory, ground.now) or due_at(hit.memory, ground.now, places)) for hit in hits)
-    return _best((hit, Near(1.0, why)) for hit, why in told if why)
+    return best((hit, Near(1.0, why)) for hit, why in told if why)
 
 
 def _traps(ground: Ground, places: Sequence[str], seen: Filter) -> list[Ranked]:
     """What failed, and problems that nothing visible solves, for the files that are worked on."""
     if not places:
         return []
-    found = about(ground, places, seen, ("failed_tactic", "problem"))
-    problems = [identifier for identifier, (hit, _) in found.items() if hit.memory.kind == "problem"]
+    found = about(ground, places, seen, 4 * _MOST["traps"], ("failed_tactic", "problem"))
+    problems = [hit.id for hit, _ in found if hit.memory.kind == "problem"]
     solutions = ground.index.linking([f"solves:{identifier}" for identifier in problems], seen)
     solved = {identifier for hit in solutions for identifier in hit.memory.linked("solves")}
-    return _best(pair for identifier, pair in found.items() if identifier not in solved)
+    return [pair for pair in found if pair[0].id not in solved]
 
 
 def _changed(ground: Ground, position: int, seen: Filter) -> list[Ranked]:
@@ -194,10 +190,6 @@ def _changed(ground: Ground, position: int, seen: Filter) -> list[Ranked]:
     hits = ground.index.search(Query(after=position, limit=_LOOKED_AT), seen).hits
     ranked = sorted(hits, key=lambda hit: (-hit.since, -hit.changed, hit.id))
     return [(hit, Near(1.0, "new" if hit.recorded == hit.changed else "changed")) for hit in ranked]
-
-
-def _best(found: Iterable[Ranked]) -> list[Ranked]:
-    return sorted(found, key=lambda pair: (-worth(*pair), -pair[0].recorded, pair[0].id))
 
 
 def _capture(ground: Ground) -> str:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -20,11 +19,11 @@ from gitmem.app.moments import Moment
 from gitmem.app.recalling import Answer, Item
 from gitmem.app.structure import beside, without_repetition
 from gitmem.errors import UsageError
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, replace
 from gitmem.model.globs import covers
 from gitmem.model.judgement import Filter
 from gitmem.model.nouns import FileRef, Memory
-from gitmem.model.vocabulary import ORIGIN_RANK, VISIBLE
+from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
 from gitmem.policy.visibility import visible
 from gitmem.recall.document import folders_of, plain_path
 from gitmem.recall.query import Hit, Query
@@ -40,7 +39,7 @@ _KIND_WEIGHT: Final[Mapping[str, float]] = {
 _COVERS: Final = 0.8  # the least nearness of what covers a path: the whole tree does
 _BELOW: Final = 0.8  # of what is about something inside a folder that was asked about
 _COMPANION: Final = 0.4  # of what is about a file that always changes with one of them; less when it seldom does
-_MOST: Final = 200  # memories that are looked at for each distance; beyond them only the newest count
+_FEW: Final = 40  # memories of one place that are all looked at: reading one takes 0.1 ms
 
 
 class Near(NamedTuple):
@@ -50,9 +49,13 @@ class Near(NamedTuple):
     how: str
 
 
+Ranked = tuple[Hit, Near]
+
+
 @dataclass(frozen=True)
 class Context:
-    """paths: what was asked about, from the top of the repository; `.` is all of it. answer: as of `recall`."""
+    """paths: what was asked about, from the top of the repository; `.` is all of it. answer: as of `recall`; its total
+    is of what was looked at, so there may be more."""
 
     paths: tuple[str, ...]
     answer: Answer
@@ -67,20 +70,16 @@ def context(ground: Ground, named: Sequence[str], limit: int) -> Context:
         raise UsageError("the context of which files?", hint="gitmem context src/pool.py")
     paths = tuple(dict.fromkeys(path_from_top(ground, name) for name in named))
     seen = visible(ground.viewer, at=ground.now)
-    found = about(ground, paths, seen)
-    found = {identifier: pair for identifier, pair in found.items() if not waits(pair[0].memory, ground.now)}
-    for hit in ground.index.search(Query(kinds=("reminder",), limit=_MOST), seen).hits:
-        if why := due_at(hit.memory, ground.now, paths):
-            found[hit.id] = hit, Near(1.0, why)
-    companions = touched(ground).companions(paths)
-    for hit, near in _companions(ground, companions, seen):
-        found.setdefault(hit.id, (hit, near))
-    ranked = sorted(found.values(), key=lambda pair: (-worth(*pair), -pair[0].recorded, pair[0].id))
-    items = with_structure(ground, ranked[:limit], seen)
+    found = about(ground, paths, seen, limit + 1)
+    reminders = ground.index.search(Query(kinds=("reminder",), limit=_FEW), seen).hits
+    found += [(hit, Near(1.0, why)) for hit in reminders if (why := due_at(hit.memory, ground.now, paths))]
+    found += _companions(ground, touched(ground).companions(paths), seen)
+    timely = [pair for pair in best(found) if not waits(pair[0].memory, ground.now)]
+    items = with_structure(ground, timely[:limit], seen)
     searched = ground.index.search(Query(limit=1), seen).searched
     moment = Moment(None, ground.commit, ground.now)
     projects = tuple(sorted(ground.viewer.projects))
-    return Context(paths, Answer(items, len(found), searched, moment, projects, {}, ground.warnings))
+    return Context(paths, Answer(items, len(timely), searched, moment, projects, {}, ground.warnings))
 
 
 def path_from_top(ground: Ground, name: str) -> str:
@@ -108,23 +107,49 @@ def _outside(name: str, top: Path | None) -> UsageError:
     return UsageError(f"{name!r} is not inside {where}", hint="gitmem -C REPOSITORY context PATH asks another one")
 
 
-def about(
-    ground: Ground, paths: Sequence[str], seen: Filter, kinds: tuple[str, ...] = ()
-) -> dict[str, tuple[Hit, Near]]:
-    """The memories about these files or folders, or about a folder above one, by id."""
-    above = {folder for path in paths for folder in folders_of(path)} - set(paths)
-    asked = [Query(about=tuple(paths), kinds=kinds, limit=_MOST)]
-    # Near folders by themselves, or what is about all of a large repository would crowd them out.
-    for places in (above - {"."}, above & {"."}):
-        if places:
-            asked.append(Query(about=tuple(places), kinds=kinds, limit=_MOST))
-    asked += [Query(path=path, kinds=kinds, limit=_MOST) for path in paths if _is_folder(ground, path)]
-    found: dict[str, tuple[Hit, Near]] = {}
-    for query in asked:
-        for hit in ground.index.search(query, seen).hits:
+def about(ground: Ground, paths: Sequence[str], seen: Filter, limit: int, kinds: Sequence[str] = KINDS) -> list[Ranked]:
+    """The memories about these files or folders or about a folder above one, best first: `limit` of them at least,
+    when there are so many. Of a place that very many are about, the kinds that matter most are looked at first, and
+    of each kind the newest."""
+    found: dict[str, Ranked] = {}
+
+    def take(hits: Iterable[Hit]) -> None:
+        for hit in hits:
             if hit.id not in found and (near := nearness(hit.memory, paths)) is not None:
                 found[hit.id] = hit, near
-    return found
+
+    crowded = []
+    for ceiling, query in _places(ground, paths):
+        here = ground.index.search(replace(query, kinds=tuple(kinds), limit=_FEW), seen)
+        if here.total <= _FEW:
+            take(here.hits)
+        else:
+            crowded += [(ceiling * _KIND_WEIGHT[kind], kind, query) for kind in kinds]
+    for ceiling, kind, query in sorted(crowded, key=lambda row: -row[0]):
+        worths = sorted((worth(*pair) for pair in found.values()), reverse=True)
+        if len(worths) >= limit and worths[limit - 1] >= ceiling:
+            break  # nothing that is left could come before those
+        take(ground.index.search(replace(query, kinds=(kind,), limit=_FEW), seen).hits)
+    return best(found.values())
+
+
+def _places(ground: Ground, paths: Sequence[str]) -> Iterator[tuple[float, Query]]:
+    """What the index is asked for, with the most that anything of it can be near."""
+    above = {folder for path in paths for folder in folders_of(path)} - set(paths)
+    yield 1.0, Query(about=tuple(paths))
+    if above - {"."}:
+        yield 1.0, Query(about=tuple(sorted(above - {"."})))
+    if above & {"."}:
+        yield _COVERS, Query(about=(".",))
+    for path in paths:
+        if _is_folder(ground, path):
+            yield 1.0, Query(path=path)
+
+
+def best(found: Iterable[Ranked]) -> list[Ranked]:
+    """Each memory once, in the order of what it is worth here."""
+    rows = {hit.id: (hit, near) for hit, near in sorted(found, key=lambda pair: worth(*pair))}
+    return sorted(rows.values(), key=lambda pair: (-worth(*pair), -pair[0].recorded, pair[0].id))
 
 
 def _is_folder(ground: Ground, path: str) -> bool:
@@ -153,11 +178,11 @@ def _each_nearness(memory: Memory, path: str) -> Iterator[Near]:
             yield Near(_BELOW, f"applies to {pattern}")
 
 
-def _companions(ground: Ground, shares: Mapping[str, float], seen: Filter) -> Iterator[tuple[Hit, Near]]:
+def _companions(ground: Ground, shares: Mapping[str, float], seen: Filter) -> Iterator[Ranked]:
     """What is about a file that changes with those that were asked about, and about no folder of it."""
     if not shares:
         return
-    for hit in ground.index.search(Query(about=tuple(shares), limit=_MOST), seen).hits:
+    for hit in ground.index.search(Query(about=tuple(shares), limit=_FEW), seen).hits:
         memory = hit.memory
         exactly = {ref.path for ref in memory.evidence if isinstance(ref, FileRef)} | set(memory.applies_to)
         known = [(share, path) for path, share in shares.items() if path in exactly]
@@ -173,7 +198,7 @@ def worth(hit: Hit, near: Near) -> float:
     return round(near.weight * kind * VISIBLE[memory.status] * ORIGIN_WEIGHT[ORIGIN_RANK[memory.origin]], 6)
 
 
-def with_structure(ground: Ground, ranked: Sequence[tuple[Hit, Near]], seen: Filter) -> tuple[Item, ...]:
+def with_structure(ground: Ground, ranked: Sequence[Ranked], seen: Filter) -> tuple[Item, ...]:
     """What is shown, each with what became of its cited lines and with what belongs beside it."""
     memories = [hit.memory for hit, _ in ranked]
     fresh = without_repetition((memory.id, beside(ground.index, memory, seen, None)) for memory in memories)

@@ -7,6 +7,7 @@ repository without a commit, a shallow one, or one that git takes too long for, 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from pathlib import Path
 from typing import Final
 
 from gitmem.errors import GitmemError
@@ -75,6 +76,12 @@ def uncommitted(location: Location) -> tuple[str, ...]:
 def _filters_off(location: Location) -> Sequence[str] | None:
     """The options that switch off each filter of the configuration; None when that cannot be done for all."""
     try:
+        own = b"".join(file.read_bytes().lower() for file in _configurations(location) if file.exists())
+    except OSError:
+        return None
+    if b"filter" not in own and b"include" not in own:
+        return ()
+    try:
         done = location.git("config", "-z", "--name-only", "--get-regexp", _FILTER, timeout=_SECONDS)
     except GitmemError:
         return None
@@ -83,6 +90,11 @@ def _filters_off(location: Location) -> Sequence[str] | None:
         return None
     values = ("false" if name.endswith(".required") else "" for name in names)
     return [part for name, value in zip(names, values, strict=True) for part in ("-c", f"{name}={value}")]
+
+
+def _configurations(location: Location) -> tuple[Path, ...]:
+    """The repository's own configuration; every other is left out, but for a partial clone."""
+    return location.common_dir / "config", location.git_dir / "config.worktree"
 
 
 def _answer(location: Location, *arguments: str) -> bytes | None:
