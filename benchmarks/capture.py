@@ -6,7 +6,7 @@
   beside `gitmem capture --host aider`, which finds nothing: the difference is the sweep.
 - ingest: so many MB of transcripts at once, secrets removed; the peak of memory is the kernel's (`ru_maxrss`).
 - line: one record of 20 MB; `--large`: one file of so many MB.
-- session: 20 MB in so many turns, a capture after each; loose objects of a sweep, and what it takes on disk after
+- session: 10 KB a turn in so many turns, a capture after each; loose objects of a sweep, and what it takes on disk after
   `git gc` and after the archive, as a share of what zlib makes of the whole at its default level.
 
 Text is of made-up words with the frequencies of real text; one line in a hundred holds a secret.
@@ -199,7 +199,7 @@ def session(top: Path, number: int) -> dict[str, Any]:
     objects, seconds = [], []
     for turn in range(number):
         with path.open("ab") as file:
-            file.write(speech.turn("s", 20 * MB // number))
+            file.write(speech.turn("s", 10_000))
         begin = time.perf_counter()
         workspace = open_workspace(observe(str(where)))
         capture(workspace)

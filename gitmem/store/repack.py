@@ -6,6 +6,7 @@ Above some 6,700 loose objects the user's next commit would start a gc of git's 
 from __future__ import annotations
 
 import os
+import re
 from typing import Final
 
 from gitmem.model.layout import BRANCH_SPACE, PRIVATE_SPACE
@@ -18,6 +19,7 @@ EVERY: Final = 1500  # loose objects
 _TEMPORARY_AGE: Final = 3600  # seconds
 _COUNT: Final = "loose-objects"  # one byte an object: appending needs no lock
 _PACKED: Final = "packed-tips"
+_CHUNK: Final = re.compile(rb"(g[0-9]+/[0-9]+)-[0-9]+(\.[a-z]+)$", re.MULTILINE)
 _IN_A_HOOK: Final = ("GIT_DIR", "GIT_INDEX_FILE", "GIT_QUARANTINE_PATH")
 
 
@@ -51,14 +53,17 @@ def repack(location: Location) -> None:
         tips = {oid for space in (BRANCH_SPACE, PRIVATE_SPACE) for _, oid in list_refs(location, space)}
         known = location.private / _PACKED
         before = set(known.read_text("ascii").split()) if known.exists() else set()
-        revisions = [*sorted(tips), "--not", *sorted(before)] if before else sorted(tips)
+        revisions = [*sorted(tips), *(f"^{tip}" for tip in sorted(before))]
         pack = location.objects / "pack" / "pack"
         only_ours = ("--exclude-promisor-objects",) if location.partial else ()  # else git would fetch them all
         done = location.git(
-            *("pack-objects", "--quiet", "--revs", "--unpacked", "--incremental", "--non-empty"),
-            *(*only_ours, str(pack)),
+            *("rev-list", "--objects", "--unpacked", *only_ours, "--stdin"),
             stdin="".join(f"{revision}\n" for revision in revisions).encode(),
         )
+        if not done.status:
+            done = location.git(
+                *("pack-objects", "--quiet", "--incremental", "--non-empty", str(pack)), stdin=_named_alike(done.out)
+            )
         if done.status and before:  # a tip of last time is gone: walk everything
             known.unlink()
         elif done.status:
@@ -77,6 +82,15 @@ def repack(location: Location) -> None:
         if count.exists():  # its last byte is the file system's idea of now
             clear_temporaries(location.objects, count.stat().st_mtime - _TEMPORARY_AGE)
             count.unlink()
+
+
+def _named_alike(objects: bytes) -> bytes:
+    """The lines of `git rev-list --objects` with one name for all states of one chunk of a session.
+
+    git looks for deltas among objects of like names. A chunk that grows has its end in its name, so without this each
+    capture of a turn would be kept whole.
+    """
+    return _CHUNK.sub(rb"\1\2", objects)
 
 
 def loose_count(location: Location) -> int:
