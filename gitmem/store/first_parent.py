@@ -6,11 +6,36 @@ from collections.abc import Iterator
 from typing import IO, Final, NamedTuple, cast
 
 from gitmem.errors import CorruptRecord
+from gitmem.model.text import one_line
 from gitmem.store import program
 from gitmem.store.cat_file import object_fault
+from gitmem.store.loose import DAMAGED_HINT
 from gitmem.store.repository import Location
 
+LATEST: Final = 253402300799  # 9999-12-31T23:59:59Z: a commit may say any time, a date ends there
 _ABSENT: Final = "0"
+# Whatever a repository is configured to, each of these is said, or has no part in what is printed.
+_LOG: Final = (
+    *("-c", "log.showRoot=true"),
+    *("-c", "core.quotePath=true"),
+    *("-c", "log.showSignature=false"),
+    "log",
+    "--first-parent",
+    "--diff-merges=first-parent",
+    "--reverse",
+    "--raw",
+    "--no-abbrev",
+    "--no-renames",
+    "--no-relative",
+    "--no-notes",
+    "--no-ext-diff",
+    "--no-textconv",
+    "--no-color",
+    "-O/dev/null",  # no order but git's own
+    "--ignore-submodules=none",
+    "--encoding=UTF-8",
+    "--format=commit %H %ct %P",
+)
 
 
 class FileChange(NamedTuple):
@@ -22,7 +47,8 @@ class FileChange(NamedTuple):
 
 
 class Made(NamedTuple):
-    """One commit of the first-parent history. at: the committer's time in Unix seconds."""
+    """One commit of the first-parent history. at: the committer's time in Unix seconds, from 0 to `LATEST`; 0 when it
+    says none."""
 
     commit: str
     parent: str | None
@@ -37,20 +63,7 @@ def made(location: Location, tip: str, base: str | None) -> Iterator[Made]:
     missing or damaged.
     """
     process = program.spawn(
-        [
-            *("-c", "log.showRoot=true", "-c", "core.quotePath=true", "-c", "log.showSignature=false"),
-            *(
-                "log",
-                "--first-parent",
-                "--diff-merges=first-parent",
-                "--reverse",
-                "--raw",
-                "--no-abbrev",
-                "--no-renames",
-            ),
-            *("--no-notes", "--no-ext-diff", "--no-textconv", "--ignore-submodules=none", "--format=commit %H %ct %P"),
-            *("--end-of-options", tip, *([f"^{base}"] if base else []), "--"),
-        ],
+        [*_LOG, "--end-of-options", tip, *([f"^{base}"] if base else []), "--"],
         environ=location.environ,
         git_dir=location.git_dir,
         stdin=program.NO_INPUT,
@@ -60,7 +73,7 @@ def made(location: Location, tip: str, base: str | None) -> Iterator[Made]:
         err = cast(IO[bytes], process.stderr).read().decode("utf-8", "replace")
         if process.wait():
             raise object_fault(err, location) or CorruptRecord(
-                f"the history of {tip[:12]} cannot be read: git said: {err}"
+                f"the history of {tip[:12]} cannot be read: git said: {one_line(err, 400)}", hint=DAMAGED_HINT
             )
     finally:
         process.kill()
@@ -76,7 +89,7 @@ def _parsed(lines: IO[bytes]) -> Iterator[Made]:
             if head:
                 yield Made(*head, tuple(changes))
             _, commit, at, *parents = line.split(" ")
-            head, changes = (commit, next(filter(None, parents), None), int(at)), []
+            head, changes = (commit, next(filter(None, parents), None), _seconds(at)), []
         elif line.startswith(":"):
             said, _, path = line.partition("\t")
             _, _, old, new, _ = said.split(" ")
@@ -87,3 +100,7 @@ def _parsed(lines: IO[bytes]) -> Iterator[Made]:
 
 def _present(oid: str) -> str | None:
     return oid if oid.strip(_ABSENT) else None
+
+
+def _seconds(said: str) -> int:
+    return min(int(said), LATEST) if said.isdecimal() else 0
