@@ -55,7 +55,8 @@ def main() -> None:
             table({f"{s} {g}".removesuffix(" all"): row for s, gs in by.items() for g, row in gs.items() if g in SHOWN})
         )
     if chosen.json:
-        keep(chosen.json, {"split": chosen.split, "memories": sum(len(p.texts) for p in plain)}, numbers)
+        count = {"memories": sum(len(project.texts) for project in plain)}
+        keep(chosen.json, {"split": chosen.split}, numbers | count)
 
 
 SHOWN = ("all", "low", "issue")
