@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable
 from pathlib import Path
@@ -235,3 +236,25 @@ def test_a_damaged_part_of_a_fresh_index_is_made_anew_for_every_reader(repo: Pat
         data[-3] ^= 0xFF
         file.write_bytes(data)
         assert gitmem(repo, *words) == before
+
+
+def test_of_a_crowded_place_the_best_are_told_whatever_their_age(repo: Path, gitmem: Run) -> None:
+    """A hundred facts about all of the repository, all newer than the few memories that matter more."""
+    rule = about(gitmem, repo, "Every module has a docstring", "**", kind="convention")
+    trap = about(gitmem, repo, "Connects hang behind the proxy", "**", kind="problem")
+    exact = about(gitmem, repo, "Sockets are counted by the pool", "src/pool.py")
+    why = about(gitmem, repo, "The queue is a ring", "**", kind="decision", flags=("--ruled-out", "a heap: slower"))
+    words = [f"{a}{b}" for a in ("ant", "bee", "cat", "dog", "eel") for b in ("hill", "line", "moon", "rock", "wind")]
+    drafts = [
+        {"kind": "fact", "title": f"{w} {m}{w[::-1]} {m}", "applies_to": ["**"], "evidence": ["commit:HEAD"]}
+        for w in words
+        for m in ("jan", "jun", "sep", "oct")
+    ]
+    done = gitmem(repo, "remember", "--file", "-", stdin="\n".join(map(json.dumps, drafts)))
+    assert done.code == 0, done.err
+    assert context(gitmem, repo, "src/pool.py", "--limit", "4") == [rule, trap, exact, why]
+    every = context(gitmem, repo, "src/pool.py", "--limit", "30")
+    assert (every[:4], len(set(every))) == ([rule, trap, exact, why], 30)
+    assert "more: --limit" in gitmem(repo, "context", "src/pool.py").err
+    standing = gitmem(repo, "brief", "--json", "--peek").lines[0]
+    assert (standing["section"], standing["id"]) == ("standing", rule)
