@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import field, replace
 from typing import Final
 
 from gitmem.app.drifts import drifts
@@ -13,7 +12,7 @@ from gitmem.app.moments import Moment, moment
 from gitmem.app.read_filters import Filters
 from gitmem.app.structure import Beside, beside, replacement, without_repetition
 from gitmem.errors import UsageError
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, field, replace
 from gitmem.model.judgement import Filter
 from gitmem.model.nouns import Memory
 from gitmem.model.pattern import pattern

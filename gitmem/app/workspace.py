@@ -6,13 +6,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import field
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
 
 from gitmem.app.env import Env
 from gitmem.errors import Ambiguous, NotFound
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, field
 from gitmem.model.ids import id_prefix
 from gitmem.model.judgement import Viewer
 from gitmem.model.layout import CONFIG, INBOX, MAIN, MEMORIES, memory_of_path, memory_path, tombstone_path

@@ -1,20 +1,30 @@
 """Frozen dataclasses that start fast.
 
-`dataclasses.dataclass` compiles six methods for every class, which was most of the time that importing the
-nouns took. Here the methods are shared functions; `fields`, `replace` and `is_dataclass` work as always. Type
-checkers see the standard decorator.
+`dataclasses` takes longer to import than all the nouns together (it imports `inspect`), and compiles six methods for
+every class. Here the methods are shared functions, and what `dataclasses.fields`, `replace` and `is_dataclass` look
+for is made when somebody looks. Type checkers see the standard decorator.
 """
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 T = TypeVar("T")
+NEEDED: Final = object()  # the default of a field that has none
+
+
+class _Factory:
+    """The value of a class attribute that says how a default is made."""
+
+    def __init__(self, make: Callable[[], Any], rest: dict[str, Any]) -> None:
+        self.make = make
+        self.rest = rest
+
 
 if TYPE_CHECKING:
     from dataclasses import dataclass as dataclass
+    from dataclasses import field as field
 else:
 
     def dataclass(*, frozen: bool) -> Callable[[type], type]:
@@ -23,25 +33,82 @@ else:
             raise TypeError("these dataclasses are frozen")
         return _made
 
+    def field(*, default_factory: Callable[[], Any], **rest: Any) -> Any:
+        """As `dataclasses.field(default_factory=...)`."""
+        return _Factory(default_factory, rest)
+
+
+class Shape:
+    """The fields of a class in order; defaults: values by name; factories: what makes a default, by name."""
+
+    def __init__(self, cls: Any) -> None:
+        own: dict[str, Any] = {}
+        for base in reversed(cls.__mro__):
+            own.update({name: base.__dict__.get(name, NEEDED) for name in _annotated(base)})
+        self.names: Final = tuple(own)
+        self.defaults: Final = {n: v for n, v in own.items() if v is not NEEDED and not isinstance(v, _Factory)}
+        self.factories: Final = {n: v.make for n, v in own.items() if isinstance(v, _Factory)}
+        self.markers: Final = {n: v for n, v in own.items() if isinstance(v, _Factory)}
+        self.required: Final = tuple(n for n in own if n not in self.defaults and n not in self.factories)
+
+
+def shape(cls: Any) -> Shape:
+    """The fields of a class of this module."""
+    found: Shape = cls.__gitmem_shape__
+    return found
+
+
+def _annotated(cls: Any) -> list[str]:
+    """The annotations of a class itself that are fields. They are text: `from __future__ import annotations`."""
+    said = vars(cls).get("__annotations__", {})
+    return [name for name, kind in said.items() if not kind.startswith("ClassVar")]
+
 
 def _made(cls: Any) -> Any:
-    made: Any = dataclasses.dataclass(init=False, repr=False, eq=False)(cls)
-    made.__init__ = _initialiser(made)
-    made.__eq__ = _equal
-    made.__hash__ = _hash
-    made.__repr__ = _repr
-    made.__setattr__ = _refuse_setting
-    made.__delattr__ = _refuse_deleting
-    return made
+    found = Shape(cls)
+    for name in found.markers:
+        if name in cls.__dict__:
+            delattr(cls, name)
+    cls.__gitmem_shape__ = found
+    cls.__match_args__ = found.names  # type: ignore[misc]
+    cls.__dataclass_fields__ = _OnDemand("__dataclass_fields__")
+    cls.__dataclass_params__ = _OnDemand("__dataclass_params__")
+    cls.__init__ = _initialiser(cls, found)
+    cls.__eq__ = _equal
+    cls.__hash__ = _hash
+    cls.__repr__ = _repr
+    cls.__setattr__ = _refuse_setting
+    cls.__delattr__ = _refuse_deleting
+    return cls
 
 
-def _initialiser(cls: Any) -> Callable[..., None]:
-    fields = dataclasses.fields(cls)
-    names = tuple(field.name for field in fields)
+class _OnDemand:
+    """A class attribute of `dataclasses`, made by it the first time that it is asked for."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, instance: Any, owner: Any) -> Any:
+        import dataclasses
+
+        asked = next(cls for cls in owner.__mro__ if cls.__dict__.get(self._name) is self)
+        known: Shape = asked.__gitmem_shape__
+        body: dict[str, Any] = {"__annotations__": {}, "__module__": asked.__module__}
+        for base in reversed(asked.__mro__):
+            body["__annotations__"].update(vars(base).get("__annotations__", {}))
+        body.update(known.defaults)
+        for name, marker in known.markers.items():
+            body[name] = dataclasses.field(default_factory=marker.make, **marker.rest)
+        plain: Any = dataclasses.dataclass(init=False, repr=False, eq=False)(type(asked.__name__, (), body))
+        for name in ("__dataclass_fields__", "__dataclass_params__"):
+            setattr(asked, name, getattr(plain, name))
+        return getattr(asked, self._name)
+
+
+def _initialiser(cls: Any, found: Shape) -> Callable[..., None]:
+    names, defaults, required = found.names, found.defaults, found.required
     known = frozenset(names)
-    defaults = {field.name: field.default for field in fields if field.default is not dataclasses.MISSING}
-    factories = [(f.name, f.default_factory) for f in fields if f.default_factory is not dataclasses.MISSING]
-    required = [name for name in names if name not in defaults and name not in dict(factories)]
+    factories = tuple(found.factories.items())
     number = len(names)
 
     def __init__(self: Any, /, *values: Any, **named: Any) -> None:
@@ -71,31 +138,45 @@ def _initialiser(cls: Any) -> Callable[..., None]:
 def replace(record: T, /, **changes: Any) -> T:
     """As `dataclasses.replace`, for the classes of this module: a copy with other values in some fields."""
     made = object.__new__(record.__class__)
-    state = vars(made)
-    state.update(vars(record))
+    values, state = record.__dict__, made.__dict__
+    for name in shape(record.__class__).names:  # without what a cached property has kept
+        state[name] = values[name]
     state.update(changes)
-    if len(state) != len(vars(record)):
-        raise TypeError(f"{record.__class__.__name__} has no field {min(changes.keys() - vars(record).keys())!r}")
+    if len(state) != len(shape(record.__class__).names):
+        unknown = min(changes.keys() - set(shape(record.__class__).names))
+        raise TypeError(f"{record.__class__.__name__} has no field {unknown!r}")
     return made
 
 
 def _equal(self: Any, other: Any) -> Any:
-    return self.__dict__ == other.__dict__ if other.__class__ is self.__class__ else NotImplemented
+    if other.__class__ is not self.__class__:
+        return NotImplemented
+    return _values(self) == _values(other)
+
+
+def _values(record: Any) -> tuple[Any, ...]:
+    state = record.__dict__
+    return tuple([state[name] for name in record.__gitmem_shape__.names])
 
 
 def _hash(self: Any) -> int:
-    state = self.__dict__
-    return hash(tuple(state[field.name] for field in dataclasses.fields(self)))
+    return hash(_values(self))
 
 
 def _repr(self: Any) -> str:
-    shown = ", ".join(f"{field.name}={getattr(self, field.name)!r}" for field in dataclasses.fields(self))
+    shown = ", ".join(f"{name}={getattr(self, name)!r}" for name in shape(self.__class__).names)
     return f"{self.__class__.__qualname__}({shown})"
 
 
 def _refuse_setting(self: Any, name: str, value: Any) -> None:
-    raise dataclasses.FrozenInstanceError(f"cannot assign to field {name!r}")
+    raise _frozen(f"cannot assign to field {name!r}")
 
 
 def _refuse_deleting(self: Any, name: str) -> None:
-    raise dataclasses.FrozenInstanceError(f"cannot delete field {name!r}")
+    raise _frozen(f"cannot delete field {name!r}")
+
+
+def _frozen(message: str) -> AttributeError:
+    from dataclasses import FrozenInstanceError
+
+    return FrozenInstanceError(message)

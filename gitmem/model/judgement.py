@@ -3,18 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import datetime
-from typing import TYPE_CHECKING, Literal
+from typing import Literal
 
+from gitmem.model.frozen import dataclass, field
 from gitmem.model.nouns import EvidenceRef, Memory, Tombstone
 from gitmem.model.times import holds_at
 from gitmem.model.vocabulary import Channel, Op, Origin
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from gitmem.model.frozen import dataclass
 
 
 @dataclass(frozen=True)

@@ -7,15 +7,10 @@ foreign data against these same definitions with pydantic, and the JSON Schema i
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal
+from typing import Any, ClassVar, Final, Literal
 
+from gitmem.model.frozen import dataclass, field
 from gitmem.model.vocabulary import FORMAT, Audience, Channel, EvidenceType, Kind, LinkType, Op, Origin, Role
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from gitmem.model.frozen import dataclass
 
 Extra = Mapping[str, Any]
 NO_EXTRA: Final[Extra] = {}

@@ -9,12 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from typing import Any, Final
 
 from gitmem.errors import CorruptRecord
 from gitmem.model import nouns
+from gitmem.model.frozen import dataclass, shape
 from gitmem.model.layout import SCHEMA_COMMENT
 from gitmem.model.nouns import Config, Draft, Event, Memory, Tombstone
 from gitmem.model.vocabulary import FILE_LIMIT, FORMAT
@@ -71,8 +71,7 @@ def digest(data: bytes) -> str:
 @cache
 def _keys(cls: Any) -> tuple[tuple[str, str, bool], ...]:
     """(field, key in the file, may be left out) in file order."""
-    names = [f.name for f in fields(cls) if f.name != "extra"]
-    ordered = _ORDER.get(cls, tuple(names))
+    ordered = _ORDER.get(cls) or tuple(name for name in shape(cls).names if name != "extra")
     renamed = _RENAMED.get(cls, {})
     return tuple((name, renamed.get(name, name), name in _OPTIONAL) for name in ordered)
 
@@ -95,12 +94,10 @@ class _Shape:
 @cache
 def _shape(cls: Any) -> _Shape:
     known = {key: (name, _maker(cls, name)) for name, key, _ in _keys(cls)}
-    own = [f for f in fields(cls) if f.name != "extra"]
-    defaults = {f.name: f.default for f in own if f.default is not MISSING}
-    factories = tuple((f.name, f.default_factory) for f in own if f.default_factory is not MISSING)
-    required = frozenset(f.name for f in own) - defaults.keys() - dict(factories).keys()
+    own = shape(cls)
+    factories = tuple((name, make) for name, make in own.factories.items() if name != "extra")
     kind = cls.type if cls in nouns.EVIDENCE_CLASSES.values() else None
-    return _Shape(known, required, defaults, factories, _keys(cls), kind)
+    return _Shape(known, frozenset(own.required), own.defaults, factories, _keys(cls), kind)
 
 
 def _maker(cls: Any, name: str) -> Callable[[Any], Any] | None:

@@ -7,16 +7,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import field
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from gitmem.errors import CorruptRecord
+from gitmem.model.frozen import dataclass, field
 from gitmem.model.ids import is_digest
-
-if TYPE_CHECKING:
-    from dataclasses import dataclass
-else:
-    from gitmem.model.frozen import dataclass
 
 _FORMAT: Final = 1
 _TEXT_LIMIT: Final = 400

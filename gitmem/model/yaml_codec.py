@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import lru_cache
 from json.encoder import encode_basestring
 from typing import Any, Final
 
 from gitmem.errors import CorruptRecord
+from gitmem.model.frozen import dataclass
 from gitmem.model.text import is_clean, is_forbidden
 from gitmem.model.vocabulary import FILE_LIMIT, YAML_DEPTH, YAML_NODES
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import field
 from datetime import datetime
 from functools import cached_property
 from typing import Final, Literal
 
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, field
 from gitmem.model.nouns import Memory
 from gitmem.model.records import memory_from_bytes
 from gitmem.recall.document import OPEN_END

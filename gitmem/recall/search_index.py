@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -11,7 +10,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, shape
 from gitmem.model.judgement import Filter
 from gitmem.model.records import memory_from_bytes
 from gitmem.recall.cards import Cards, CardWriter
@@ -380,7 +379,7 @@ class SearchIndex:
 
 
 def _plain(state: State) -> dict[str, Any]:
-    return {field.name: getattr(state, field.name) for field in dataclasses.fields(state)}
+    return {name: getattr(state, name) for name in shape(State).names}
 
 
 def _stamp(path: Path) -> tuple[int, int, int] | None:
