@@ -16,7 +16,7 @@ from gitmem.store.sessions import StoredSession, stored_sessions
 from gitmem.store.snapshot import snapshot
 from gitmem.store.transaction import TOOL, Transaction
 
-SEALED_AFTER: Final = timedelta(days=14)  # without a new byte; a session that goes on later gets a ref again
+SEALED_AFTER: Final = timedelta(days=3)  # without a new byte; a session that goes on later gets a ref again
 _STATE: Final = "capture-archived"
 
 
