@@ -6,7 +6,6 @@ check of types and is meant for bytes that were verified before (docs/architectu
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -65,6 +64,8 @@ _LISTS: Final = frozenset({"aliases", "claims", "groundings", "applies_to", "tag
 
 def digest(data: bytes) -> str:
     """SHA-256 in lower-case hexadecimal."""
+    import hashlib  # a read needs none, and it loads a large library
+
     return hashlib.sha256(data).hexdigest()
 
 

@@ -8,7 +8,6 @@ reader ever sees an empty object under its final name, and one write costs two r
 from __future__ import annotations
 
 import os
-import threading
 import zlib
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -162,6 +161,8 @@ def fsync_all(paths: Iterable[Path]) -> None:
         for path in waiting:
             fsync(path)
         return
+    import threading  # a read writes nothing
+
     failures: list[OSError] = []
     threads = [
         threading.Thread(target=_fsync_each, args=(waiting[start::_THREADS], failures.append))

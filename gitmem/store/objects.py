@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import Final, NamedTuple
@@ -50,6 +49,8 @@ class CommitInfo:
 
 
 def _hash(object_format: str, data: bytes) -> str:
+    import hashlib  # a read needs none, and it loads a large library
+
     if object_format == "sha256":
         return hashlib.sha256(data).hexdigest()
     return hashlib.sha1(data, usedforsecurity=False).hexdigest()
