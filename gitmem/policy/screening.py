@@ -13,11 +13,19 @@ from typing import Any, Final
 
 from gitmem.policy.patterns import compiled
 from gitmem.policy.secret_checks import CHECKS
-from gitmem.policy.secret_rules import ANY_NAME, EDGE, LABEL_EDGE, RULES, URL_SCHEME
-from gitmem.policy.secrets import Secret
+from gitmem.policy.secret_rules import ANY_NAME, EDGE, LABEL_EDGE, RULES, URL_SCHEME, Rule
+from gitmem.policy.secrets import Secret, candidates
 
 _REPEATED: Final = re.compile(r"\{(\d+)(?:,(\d+))?\}\??")
 _LEAST: Final = 4  # repetitions of a class that the screen counts
+# Bytes that a match may begin before the part of it that the screen finds, and end behind it: a label has 60
+# characters in front, a web token three parts of 900.
+_BEFORE: Final = 256
+_AFTER: Final = 4096
+# A private key has no longest length, and its rules no place in the screen.
+_PRIVATE_KEY: Final = "private-key"
+_KEY_WORDS: Final = b"PRIVATE KEY"
+_KEY_RULES: Final = tuple(rule for rule in RULES if rule.name == _PRIVATE_KEY)
 
 
 @cache
@@ -38,7 +46,7 @@ def relaxed(rule_pattern: str) -> str:
 
 @lru_cache(maxsize=1)
 def _screen() -> Any:
-    return compiled("|".join(f"(?:{relaxed(rule.pattern)})" for rule in RULES))
+    return compiled("|".join(f"(?:{relaxed(rule.pattern)})" for rule in RULES if rule.name != _PRIVATE_KEY))
 
 
 @lru_cache(maxsize=4)
@@ -58,26 +66,44 @@ def scan(data: bytes, exact: Sequence[str] = ()) -> Iterator[Secret]:
     if values:
         for match in _exactly(values).finditer(data):
             yield Secret("exact", *match.span())
-    if _screen().search(data) is None:
-        return
-    for rule in RULES:
-        if compiled(relaxed(rule.pattern)).search(data) is None:
-            continue
-        check = CHECKS[rule.check]
-        for match in _matches(compiled(rule.pattern), data):
-            if check(match[1].decode("utf-8", "replace"), match[0].decode("utf-8", "replace")):
-                yield Secret(rule.name, match.start(1), match.end(1))
+    for start, text in _windows(data):
+        for rule in candidates(text.decode("utf-8", "replace")):
+            if rule.name != _PRIVATE_KEY and compiled(relaxed(rule.pattern)).search(text) is not None:
+                for begin, end in _matches(rule, text):
+                    yield Secret(rule.name, start + begin, start + end)
+    if _KEY_WORDS in data:
+        for rule in _KEY_RULES:
+            for begin, end in _matches(rule, data):
+                yield Secret(rule.name, begin, end)
 
 
-def _matches(pattern: Any, data: bytes) -> Iterator[Any]:
-    """Every match. What stands behind a value may be what has to stand in front of the next."""
+def _windows(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """The parts of `data` in which a rule may match, each with its place; they do not overlap.
+
+    No rule matches at the cut: the screen would have matched there, and the part would begin before it.
+    """
+    begin = end = 0
+    for match in _screen().finditer(data):
+        if match.start() - _BEFORE > end:
+            if end:
+                yield begin, data[begin:end]
+            begin = match.start() - _BEFORE
+        end = match.end() + _AFTER
+    if end:
+        yield begin, data[begin:end]
+
+
+def _matches(rule: Rule, text: bytes) -> Iterator[tuple[int, int]]:
+    """The span of every value. What stands behind a value may be what has to stand in front of the next."""
+    pattern, check = compiled(rule.pattern), CHECKS[rule.check]
     position = 0
-    while (match := pattern.search(data, position)) is not None:
-        yield match
+    while (match := pattern.search(text, position)) is not None:
+        if check(match[1].decode("utf-8", "replace"), match[0].decode("utf-8", "replace")):
+            yield match.span(1)
         position = max(match.end(1), match.start() + 1)
 
 
 def may_match(data: bytes, exact: Sequence[str] = ()) -> bool:
     """False only when `scan` finds nothing in `data` nor in any part of it."""
     values = tuple(value for value in exact if value)
-    return _screen().search(data) is not None or bool(values and _exactly(values).search(data))
+    return _KEY_WORDS in data or _screen().search(data) is not None or bool(values and _exactly(values).search(data))

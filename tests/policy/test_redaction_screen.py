@@ -12,7 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from gitmem.policy import layers, redaction
+from gitmem.policy import layers, redaction, screening
 from gitmem.policy.json_spans import descend, parse, text_of
 from gitmem.policy.layers import Layer, carried, readings
 from gitmem.policy.patterns import compiled
@@ -163,3 +163,15 @@ def test_a_hostile_line_is_read_a_fixed_number_of_times(name: str, monkeypatch: 
 
     line = HOSTILE[name]
     assert cost(line * 4) <= cost(line) * 1.2 and cost(line) <= 8
+
+
+PADDING = ("word " * 1500, "." * 5000, "A" * 5000, "\n" * 300, " ", "", "x", "password", "a_" * 2500, '"', "://")
+TEXTS = (*TOKENS.values(), *(text for text, _ in LABELLED.values()))
+
+
+@settings(deadline=None, max_examples=150)
+@given(st.lists(st.sampled_from(PADDING) | st.sampled_from(TEXTS), max_size=8))
+def test_looking_only_where_the_screen_matched_finds_the_same(parts: list[str]) -> None:
+    data = "".join(parts).encode()
+    everywhere = [(rule.name, *span) for rule in RULES for span in screening._matches(rule, data)]
+    assert sorted(set(scan(data))) == sorted(set(everywhere))
