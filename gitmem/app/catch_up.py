@@ -12,6 +12,7 @@ from gitmem.app.facts import record_changes, tombstone_claim
 from gitmem.app.ground import expected
 from gitmem.app.state import leave_to_owner, private_folder
 from gitmem.app.workspace import View, Workspace
+from gitmem.errors import CorruptRecord
 from gitmem.model.ids import event_milliseconds
 from gitmem.model.layout import event_of_path, memory_of_path, tombstone_of_path
 from gitmem.model.nouns import Memory, Scope
@@ -180,9 +181,9 @@ def _inbox(view: View, known: str | None, removals: list[tuple[str, str]]) -> It
     before = snapshot(view.workspace.backend, known) if known else None
     for changed in record_changes(view.workspace.backend, before, view.inbox):
         identifier = memory_of_path(changed.path)
-        if identifier and changed.new is None:
+        if identifier and known:
             removals.append(("inbox", identifier))
-        elif identifier and changed.new:
+        if identifier and changed.new:
             names = [name for name in map(event_of_path, view.inbox.event_names(identifier)) if name]
             first, last = (_instant(names[0]), _instant(names[-1])) if names else (_EARLY, _EARLY)
             yield Wanted("inbox", changed.path, changed.new.oid, first, last)
@@ -215,8 +216,14 @@ def _tombstones(view: View, known: str | None, removals: list[tuple[str, str]]) 
 def _read(view: View, wanted: list[Wanted]) -> Iterator[Document]:
     blobs = view.workspace.backend.read_many(one.blob for one in wanted)
     for one, (_, _, raw) in zip(wanted, blobs, strict=True):
-        memory = memory_from_bytes(raw, path=one.path, trusted=one.label == "main" or view.inbox_own)
-        yield Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until)
+        try:
+            memory = memory_from_bytes(raw, path=one.path, trusted=one.label == "main" or view.inbox_own)
+        except CorruptRecord:
+            if one.label == "main":
+                raise
+            continue  # what a hand put into the inbox and cannot be read is no candidate, and stops no reader
+        if memory.id == memory_of_path(one.path):
+            yield Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until)
 
 
 def _instant(event: str) -> datetime:

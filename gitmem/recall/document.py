@@ -94,9 +94,9 @@ def card_of(document: Document) -> Card:
 
 
 def names_of(memory: Memory) -> tuple[str, ...]:
-    """What a memory is called exactly: its id, key, tags and paths."""
+    """What a memory is called exactly: its id, key, tags and paths, each on one line."""
     names = [memory.id, memory.key or "", *memory.tags, *sorted(paths_of(memory))]
-    return tuple(dict.fromkeys(name.casefold() for name in names if name))
+    return tuple(dict.fromkeys(" ".join(name.casefold().split()) for name in names if name.strip()))
 
 
 def fields(document: Document, card: Card, place: int) -> dict[str, Any]:
