@@ -24,7 +24,7 @@ from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import Query
 
 _STATE: Final = "brief"
-_LOOKED_AT: Final = 60  # newest memories of a sort; beyond them only what is about the files that are worked on
+_LOOKED_AT: Final = 40  # newest memories of a sort; beyond them only what is about the files that are worked on
 # A rule that is about other files than those that are worked on, and one that is about no file: by judgement.
 _ELSEWHERE: Final = 0.4
 _EVERYWHERE: Final = 0.9

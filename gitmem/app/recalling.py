@@ -10,7 +10,7 @@ from gitmem.app.drifts import drifts
 from gitmem.app.ground import Ground
 from gitmem.app.moments import Moment, moment
 from gitmem.app.read_filters import Filters
-from gitmem.app.structure import Beside, beside, replacement, without_repetition
+from gitmem.app.structure import Beside, beside_each, replacement, without_repetition
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass, field, replace
 from gitmem.model.judgement import Filter
@@ -112,9 +112,10 @@ def recall(ground: Ground, asked: Asked) -> Answer:
                 replace(known, questions=(*known.questions, number)) if known else _item(hit, seen, number)
             )
     shown = list(items.values())
-    groups = [(item.memory.id, beside(ground.index, item.memory, seen, then.position)) for item in shown]
-    fresh = without_repetition(groups)
-    gone = drifts(ground, [item.memory for item in shown])
+    memories = [item.memory for item in shown]
+    groups = beside_each(ground.index, memories, seen, then.position)
+    fresh = without_repetition(zip((memory.id for memory in memories), groups, strict=True))
+    gone = drifts(ground, memories)
     made = [replace(item, beside=tuple(near), drifts=lost) for item, near, lost in zip(shown, fresh, gone, strict=True)]
     return Answer(tuple(made), total, searched, then, tuple(sorted(ground.viewer.projects)), abstained, ground.warnings)
 

@@ -43,18 +43,37 @@ def beside(
     index: SearchIndex, memory: Memory, seen: Filter, position: int | None, *, every: bool = False
 ) -> list[Beside]:
     """What belongs beside `memory`, at most a handful; `every`: over links of every type."""
+    return beside_each(index, [memory], seen, position, every=every)[0]
+
+
+def beside_each(
+    index: SearchIndex, memories: Sequence[Memory], seen: Filter, position: int | None, *, every: bool = False
+) -> list[list[Beside]]:
+    """As `beside`, for each of `memories`, with two looks into the index for all of them."""
     forth = {**_FORTH, **(_ALSO_FORTH if every else {})}
     back = {**_BACK, **(_ALSO_BACK if every else {})}
-    targets = {link.to: forth[link.type] for link in memory.links if link.type in forth}
-    found = {hit.id: Beside(hit, targets[hit.id]) for hit in _seen(index.versions(targets, seen, position), seen)}
-    asked = [f"{kind}:{memory.id}" for kind in back]
+    targets = {link.to for memory in memories for link in memory.links if link.type in forth}
+    there = {hit.id: hit for hit in _seen(index.versions(targets, seen, position), seen)} if targets else {}
+    asked = [f"{kind}:{memory.id}" for memory in memories for kind in back]
+    linking: dict[str, list[Hit]] = {memory.id: [] for memory in memories}
     for hit in _seen(index.linking(asked, seen, position), seen):
-        how = next((back[link.type] for link in hit.memory.links if link.to == memory.id and link.type in back), None)
-        if how is not None and hit.id != memory.id:
-            found.setdefault(hit.id, Beside(hit, how))
+        for to in {link.to for link in hit.memory.links if link.type in back} & linking.keys():
+            linking[to].append(hit)
     order = [*back.values(), *forth.values()]
-    ranked = sorted(found.values(), key=lambda one: (order.index(one.how), -one.hit.recorded, one.hit.id))
-    return ranked if every else ranked[:_BESIDE]
+    groups = []
+    for memory in memories:
+        found = {
+            link.to: Beside(there[link.to], forth[link.type])
+            for link in memory.links
+            if link.type in forth and link.to in there
+        }
+        for hit in linking[memory.id]:
+            how = next(back[link.type] for link in hit.memory.links if link.to == memory.id and link.type in back)
+            if hit.id != memory.id:
+                found.setdefault(hit.id, Beside(hit, how))
+        ranked = sorted(found.values(), key=lambda one: (order.index(one.how), -one.hit.recorded, one.hit.id))
+        groups.append(ranked if every else ranked[:_BESIDE])
+    return groups
 
 
 def replacement(index: SearchIndex, memory: Memory, seen: Filter, position: int | None) -> Hit | None:

@@ -258,3 +258,22 @@ def test_of_a_crowded_place_the_best_are_told_whatever_their_age(repo: Path, git
     assert "more: --limit" in gitmem(repo, "context", "src/pool.py").err
     standing = gitmem(repo, "brief", "--json", "--peek").lines[0]
     assert (standing["section"], standing["id"]) == ("standing", rule)
+
+
+def test_each_hit_brings_its_own_and_a_pair_is_told_once(repo: Path, gitmem: Run) -> None:
+    first = about(gitmem, repo, "Connects hang behind the proxy", "src/**", kind="problem")
+    second = about(gitmem, repo, "Ports run out under load", "src/**", kind="problem")
+    one = about(gitmem, repo, "Set keepalive to ten seconds", kind="solution", flags=("--solves", first))
+    both = about(
+        gitmem, repo, "Reuse the sockets", "src/**", kind="solution", flags=("--solves", first, "--solves", second)
+    )
+    tried = about(gitmem, repo, "Raising the limit does not help", kind="failed_tactic", flags=("--tried-for", second))
+    for order in (("context", "src/pool.py"), ("recall", "connects hang ports run out reuse sockets")):
+        ran = gitmem(repo, *order, "--json", "--limit", "50")
+        near = {line["id"]: [(b["how"], b["id"]) for b in line["beside"]] for line in ran.lines if "beside" in line}
+        assert {first, second, both} <= set(near)
+        pairs = [frozenset((hit, other)) for hit, others in near.items() for _, other in others]
+        assert len(pairs) == len(set(pairs))
+        assert {frozenset(pair) for pair in ((first, one), (first, both), (second, both), (second, tried))} <= set(
+            pairs
+        )
