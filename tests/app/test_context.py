@@ -268,7 +268,8 @@ def test_each_hit_brings_its_own_and_a_pair_is_told_once(repo: Path, gitmem: Run
         gitmem, repo, "Reuse the sockets", "src/**", kind="solution", flags=("--solves", first, "--solves", second)
     )
     tried = about(gitmem, repo, "Raising the limit does not help", kind="failed_tactic", flags=("--tried-for", second))
-    for order in (("context", "src/pool.py"), ("recall", "connects hang ports run out reuse sockets")):
+    questions = ("-q", "connects hang behind the proxy", "-q", "ports run out under load", "-q", "reuse the sockets")
+    for order in (("context", "src/pool.py"), ("recall", *questions)):
         ran = gitmem(repo, *order, "--json", "--limit", "50")
         near = {line["id"]: [(b["how"], b["id"]) for b in line["beside"]] for line in ran.lines if "beside" in line}
         assert {first, second, both} <= set(near)
