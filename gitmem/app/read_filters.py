@@ -5,6 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 
 from gitmem.model.frozen import dataclass
+from gitmem.model.globs import covers
+from gitmem.model.nouns import FileRef, Memory, TestRef
+from gitmem.recall.document import folders_of, plain_path
 
 
 @dataclass(frozen=True)
@@ -23,3 +26,14 @@ class Filters:
     valid_at: datetime | None = None
     inbox: bool = False
     limit: int = 50
+
+
+def about(memory: Memory, path: str) -> bool:
+    """Whether a memory is about a file or folder, about what lies in it, or about a folder that holds it.
+
+    The index finds a superset by the plain part of each pattern; this is exact.
+    """
+    wanted = plain_path(path)
+    cited = [ref.path for ref in memory.evidence if isinstance(ref, FileRef | TestRef)]
+    below = [*map(plain_path, memory.applies_to), *cited]
+    return any(covers(pattern, wanted) for pattern in memory.applies_to) or any(wanted in folders_of(p) for p in below)

@@ -10,7 +10,7 @@ from gitmem.app import belief
 from gitmem.app.facts import resolutions, sources
 from gitmem.app.ground import Ground
 from gitmem.app.moments import moment
-from gitmem.app.read_filters import Filters
+from gitmem.app.read_filters import Filters, about
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.errors import NotFound, UsageError
 from gitmem.evidence.drift import drift
@@ -126,7 +126,11 @@ def listing(ground: Ground, filters: Filters) -> Listed:
         origins=filters.origins, since=filters.since, until=filters.until, limit=filters.limit, order="newest",
     )  # fmt: skip
     found = ground.index.search(query, wanted)
-    items = tuple(Found(hit.memory, MAIN if hit.ref == "main" else INBOX) for hit in found.hits)
+    items = tuple(
+        Found(hit.memory, MAIN if hit.ref == "main" else INBOX)
+        for hit in found.hits
+        if filters.path is None or about(hit.memory, filters.path)
+    )
     return Listed(items, found.total, found.searched, ground.warnings)
 
 

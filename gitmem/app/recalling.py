@@ -9,7 +9,7 @@ from typing import Final
 from gitmem.app.drifts import drifts
 from gitmem.app.ground import Ground
 from gitmem.app.moments import Moment, moment
-from gitmem.app.read_filters import Filters
+from gitmem.app.read_filters import Filters, about
 from gitmem.app.structure import Beside, beside_each, replacement, without_repetition
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass, field, replace
@@ -100,7 +100,7 @@ def recall(ground: Ground, asked: Asked) -> Answer:
     abstained: dict[int, Abstention] = {}
     total = searched = 0
     for number, question in enumerate(asked.questions):
-        found = _search(ground, asked, question, then, seen)
+        found = search(ground, asked, question, then, seen)
         searched = max(searched, found.searched)
         if found.confidence < SURE and not (asked.phrase or _QUOTED.search(question)):
             abstained[number] = _abstention(ground, asked, question, then, found)
@@ -131,7 +131,7 @@ def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
     )  # fmt: skip
 
 
-def _search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filter) -> Found:
+def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filter) -> Found:
     """The hits that may be shown. A superseded one gives its place to its replacement."""
     limit = asked.filters.limit
     if asked.history:
@@ -139,6 +139,7 @@ def _search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Fil
         found = ground.index.search(query_of(asked, question, then, 4 * limit), wide)
         return replace(found, hits=tuple(_once(found.hits, seen))[:limit])
     replaced = withheld_view(ground.viewer, ("superseded",))
+    path = asked.filters.path
     found = ground.index.search(query_of(asked, question, then, limit + _REPLACED_HITS), seen, also=replaced)
     hits: dict[str, Hit] = {}
     for hit in found.hits:
@@ -148,7 +149,7 @@ def _search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Fil
             if better is not None:
                 worth = round(hit.score / VISIBLE["stale"] * VISIBLE[better.memory.status] * REPLACED, 6)
                 better = replace(better, score=worth, matched=hit.matched, lanes={"replaces": worth})
-        if better is not None and seen.admits(better.memory):
+        if better is not None and seen.admits(better.memory) and (path is None or about(better.memory, path)):
             kept = hits.get(better.id)
             if kept is None or better.score > kept.score:
                 hits[better.id] = better

@@ -53,6 +53,8 @@ VERBS: Final[dict[str, Verb]] = {
     "list": Verb("reading", "memories by kind, status, tag, path, key or date", "Read"),
     "show": Verb("reading", "one memory with its evidence checked", "Read"),
     "key": Verb("reading", "who holds a key, now or then", "Read"),
+    "why": Verb("why", "what recall made of a question, and why a memory is not in the answer", "Read"),
+    "related": Verb("why", "what belongs to a memory", "Read"),
     "log": Verb("history", "who changed what, when, why", "Read"),
     "blame": Verb("history", "which event each line of a memory comes from", "Read"),
     "export": Verb("export", "all records as JSON lines, or the branch as a git bundle", "Read"),

@@ -86,6 +86,8 @@ class Clauses:
         clauses += [self.one_of("tag", [tag.casefold()]) for tag in query.tags]
         if query.key is not None:
             clauses.append(self.one_of("key", [query.key]))
+        if query.only is not None:
+            clauses.append(self.one_of("id", [query.only]))
         if query.path is not None:
             path = plain_path(query.path)
             clauses.append(self.any_of([self.one_of("under", [path]), self.one_of("path", folders_of(path))]))

@@ -25,7 +25,7 @@ class Query:
     those about exactly one of these. since, until: recorded in [since, until). after: versions that came later than
     this position. position: as the branch stood there (`gitmem.recall.positions`); None is now,
     EVERY_VERSION is at any time. previous: the request before this one, whose words weigh less. places: paths that
-    matter here, with how much, 0 to 1; what is about them is raised.
+    matter here, with how much, 0 to 1; what is about them is raised. only: this memory and no other.
     """
 
     texts: tuple[str, ...] = ()
@@ -45,6 +45,7 @@ class Query:
     after: int | None = None
     previous: str | None = None
     places: Mapping[str, float] = field(default_factory=dict)
+    only: str | None = None
     limit: int = 10
     offset: int = 0
     order: Literal["relevance", "newest"] = "relevance"
@@ -79,6 +80,15 @@ class Hit:
     def current(self) -> bool:
         """True when no later version has taken its place."""
         return self.until == OPEN_END
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word of a question as it was asked: how much it weighs there, and in how many versions it occurs."""
+
+    text: str
+    weight: float
+    versions: int
 
 
 @dataclass(frozen=True)

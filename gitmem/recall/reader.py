@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from math import ceil
 from typing import Any, Final, NamedTuple
 
+from gitmem.model.frozen import replace
 from gitmem.model.judgement import Filter
 from gitmem.model.tokens import tokens
 from gitmem.recall.cards import Cards
 from gitmem.recall.clauses import Clauses
 from gitmem.recall.document import NUMBER_FIELDS, gram_term, newest, pieces_of, uid
-from gitmem.recall.query import Found, Hit, Query
+from gitmem.recall.query import Found, Hit, Query, Term
 from gitmem.recall.ranking import CANDIDATES, GRAM_FLOOR, Candidate, Corpus, Scored, confidence, rank
 from gitmem.recall.words import MAX_TERMS, Words, runs, words
 
@@ -42,22 +43,27 @@ class Reader:
 
     def search(self, query: Query, seen: Filter | None, also: Filter | None) -> Found:
         passing = self._clauses.must(self._clauses.passing(query, seen, also))
+        if not any(text.strip() for text in query.texts):
+            return self._newest(passing, query)
         searched = self.count(passing)
         asked = words(query.texts, self.frequency, self._documents(), query.previous)
         if not asked.weights:
-            empty = not any(text.strip() for text in query.texts)
-            return self._newest(passing, query, searched) if empty else Found((), 0, searched)
+            return Found((), 0, searched)
         exactly = (*(asked.phrases if query.phrase else ()), *runs(query.phrases))
         if exactly:
             passing = self._clauses.must([passing, *map(self._clauses.phrase, exactly)])
         if query.order == "newest":
             wanted = self._clauses.must([passing, self._clauses.flat(self._text(asked))])
-            return self._newest(wanted, query, searched)
+            return replace(self._newest(wanted, query), searched=searched)
         corpus = self._corpus(asked)
         order = rank(self._candidates(asked, passing, corpus), asked, corpus, query.places)
         page = order[query.offset : query.offset + query.limit]
         sure = max((confidence(scored, asked, corpus) for scored in page), default=0.0)
         return Found(tuple(map(self._hit, page)), len(order), searched, sure)
+
+    def terms(self, query: Query) -> list[Term]:
+        asked = words(query.texts, self.frequency, self._documents(), query.previous)
+        return [Term(term, weight, self.frequency(term)) for term, weight in asked.weights.items()]
 
     def similar(self, text: str, limit: int) -> list[Hit]:
         clauses = self._clauses
@@ -87,7 +93,8 @@ class Reader:
     def record(self, version: Version) -> bytes:
         return self._cards.record(version.numbers["card"])
 
-    def terms(self, field: str, prefix: str) -> list[str]:
+    def begun(self, field: str, prefix: str) -> list[str]:
+        """The terms of a field that begin so."""
         return [term for term, _ in self._searcher.terms_with_prefix(field, prefix)]
 
     def count(self, query: Any) -> int:
@@ -152,10 +159,10 @@ class Reader:
         for place, *numbers in zip(*columns, strict=True):
             yield Candidate(self._cards.ranked(place), place, *numbers)
 
-    def _newest(self, query: Any, asked: Query, searched: int) -> Found:
+    def _newest(self, query: Any, asked: Query) -> Found:
         found = self._run(query, asked.limit, order_by_field="newest", offset=asked.offset)
         page = sorted(self._read([address for _, address in found.hits][: asked.limit]), key=_newest_first)
-        return Found(tuple(self._hit(Scored(candidate, 0.0, {}, ())) for candidate in page), found.count, searched)
+        return Found(tuple(self._hit(Scored(candidate, 0.0, {}, ())) for candidate in page), found.count, found.count)
 
     def _hit(self, scored: Scored) -> Hit:
         one = scored.candidate

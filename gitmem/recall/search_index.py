@@ -29,7 +29,7 @@ from gitmem.recall.document import (
 )
 from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.positions import Positions, PositionsFile, Step
-from gitmem.recall.query import Found, Hit, Query
+from gitmem.recall.query import Found, Hit, Query, Term
 from gitmem.recall.reader import Reader
 from gitmem.recall.writer_lock import writer_lock
 
@@ -263,6 +263,11 @@ class SearchIndex:
         with self._damage_is_typed():
             return self._reader.search(query, seen, also) if self._reader else Found((), 0, 0)
 
+    def terms(self, query: Query) -> list[Term]:
+        """The words that a question is reduced to."""
+        with self._damage_is_typed():
+            return self._reader.terms(query) if self._reader else []
+
     def similar(self, text: str, limit: int) -> list[Hit]:
         """Memories in every state and on every ref that share some of the rarest words of `text`. For the gate."""
         with self._damage_is_typed():
@@ -277,7 +282,7 @@ class SearchIndex:
         if self._reader is None or not prefix.isascii():
             return []
         with self._damage_is_typed():
-            known = self._reader.terms("id", prefix)
+            known = self._reader.begun("id", prefix)
         return self._names(self._clauses.must([*self._clauses.stood(None), self._clauses.one_of("id", known)]))
 
     def versions(self, ids: Iterable[str], seen: Filter | None, position: int | None = None) -> list[Hit]:
