@@ -47,8 +47,8 @@ def _dates(cue: str) -> Iterator[datetime]:
 
 
 def _paths(cue: str) -> Iterator[str]:
-    """The words of a cue that can only be a path: they hold a slash, a dot inside or a star."""
+    """The words of a cue that can only be a path: they hold a slash, a star, or a dot inside, beside their letters."""
     for word in cue.split():
         plain = word.strip(_AROUND)
-        if "/" in plain.strip("/") or "*" in plain or "." in plain.strip(".") or plain.endswith("/"):
+        if any(char.isalnum() for char in plain) and ("/" in plain or "*" in plain or "." in plain):
             yield plain
