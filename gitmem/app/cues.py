@@ -49,6 +49,6 @@ def _dates(cue: str) -> Iterator[datetime]:
 def _paths(cue: str) -> Iterator[str]:
     """The words of a cue that can only be a path: they hold a slash, a star, or a dot inside, beside their letters."""
     for word in cue.split():
-        plain = word.strip(_AROUND)
+        plain = word.rstrip(_AROUND).lstrip(_AROUND.replace(".", ""))  # a dot at the start belongs to a name
         if any(char.isalnum() for char in plain) and ("/" in plain or "*" in plain or "." in plain):
             yield plain

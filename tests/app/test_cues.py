@@ -10,7 +10,7 @@ from gitmem.app.cues import due, due_at, waits
 from gitmem.model.nouns import Memory, Scope
 
 NOW = datetime(2026, 3, 2, 10, tzinfo=timezone.utc)
-FILES = ("src/pool.py", "docs/index.md")
+FILES = ("src/pool.py", "docs/index.md", ".github/ci.yml")
 
 
 def reminder(cue: str | None) -> Memory:
@@ -33,7 +33,16 @@ def test_its_day_has_not_come(cue: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "cue", ["src/pool.py", "when `src/pool.py` changes", "before src/ is touched", "*.md", "src/**/*.py", "in ./docs/."]
+    "cue",
+    [
+        "src/pool.py",
+        "when `src/pool.py` changes",
+        "before src/ is touched",
+        "*.md",
+        "src/**/*.py",
+        "in ./docs/.",
+        "(.github/**)",
+    ],
 )
 def test_it_is_due_at_a_file(cue: str) -> None:
     assert due_at(reminder(cue), NOW, FILES)
