@@ -115,12 +115,15 @@ def test_what_changed_is_told_once_and_a_peek_leaves_the_mark(repo: Path, gitmem
         assert set(sections(peeked)["changed"]) == {new, kept}
         assert {line["id"]: line["place"] for line in peeked.lines[:-1]} == {new: "new", kept: "changed"}
         assert summary(peeked)["withdrawn"] == {"wrong": 1}
+    rule = about(gitmem, repo, "Buttons are blue", kind="convention")
+    found = peek(gitmem, repo)
+    assert (found["standing"], set(found["changed"])) == ([rule], {new, kept})  # each once
     text = gitmem(repo, "brief")
     assert "new or changed since the last brief" in text.out
     assert "since the last brief: 1 wrong; they hold no more" in text.out
     assert old[:8] not in text.out
     after = gitmem(repo, "brief", "--json")
-    assert sections(after) == {}
+    assert sections(after) == {"standing": [rule]}
     assert summary(after)["withdrawn"] == {}
     assert summary(after)["since"] == git(repo, "rev-parse", "gitmem/main").strip()
 

@@ -31,11 +31,11 @@ HIDDEN = {
 }
 
 
-def memories(kind: str) -> dict[str, Memory]:
+def memories(kind: str, cue: str | None = None) -> dict[str, Memory]:
     """A record that may be seen, `control`, and one for each reason to withhold it."""
     base = Memory(
         "0" * 12, kind, "A thing", "active", Scope("shop"), "human", applies_to=("src/**",), evidence=(CITED,),
-        cue="session start" if kind == "reminder" else None, steps=(Step("go on"),) if kind == "plan" else (),
+        cue=cue, steps=(Step("go on"),) if kind == "plan" else (),
     )  # fmt: skip
     found = {"control": base}
     for number, (name, changes) in enumerate(HIDDEN.items(), 1):
@@ -67,9 +67,11 @@ def told(ground: Ground) -> set[str]:
     return {hit.id for item in found for hit in (item.hit, *(near.hit for near in item.beside))}
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_one_may_be_seen(stood: Callable[..., Ground], kind: str) -> None:
-    records = memories(kind)
+@pytest.mark.parametrize(
+    ("kind", "cue"), [*((kind, None) for kind in KINDS), ("reminder", "session start"), ("reminder", "src/pool.py")]
+)
+def test_one_may_be_seen(stood: Callable[..., Ground], kind: str, cue: str | None) -> None:
+    records = memories(kind, cue)
     assert told(stood(records, Viewer(frozenset({"shop"})))) == {records["control"].id}
     assert told(stood(records, Viewer(frozenset({"depot"})))) == {records["other project"].id}
     assert told(stood(records, Viewer(frozenset()))) == set()
