@@ -80,6 +80,41 @@ TOKENS = {
     "sentry-token": "sntry" + "s_" + made(60),
     "age-key": "AGE-SECRET" + "-KEY-1" + made(58, string.ascii_uppercase + string.digits),
     "azure-client-secret": "a1b" + "8Q" + "~" + made(34),
+    "heroku-key": "HRK" + "U-" + made(60),
+    "fly-token": "fo" + "1_" + made(43),
+    "dynatrace-token": "dt"
+    + "0c01."
+    + made(24, string.ascii_uppercase + string.digits)
+    + "."
+    + made(64, string.ascii_uppercase + string.digits),
+    "buildkite-token": "bk" + "ua_" + made(40, HEX),
+    "circleci-token": "CCI" + "PAT_" + made(22) + "_" + made(40, HEX),
+    "contentful-token": "CFP" + "AT-" + made(43),
+    "prefect-key": "pn" + "u_" + made(36),
+    "readme-key": "rd" + "me_" + made(70, string.ascii_lowercase + string.digits),
+    "sourcegraph-token": "sg" + "p_" + made(16, HEX) + "_" + made(40, HEX),
+    "typeform-token": "tf" + "p_" + made(44),
+    "tailscale-key": "ts" + "key-auth-" + made(17) + "-" + made(32),
+    "clojars-token": "CLO" + "JARS_" + made(60, string.ascii_lowercase + string.digits),
+    "duffel-token": "duf" + "fel_test_" + made(43),
+    "easypost-key": "EZ" + "AK" + made(54),
+    "flutterwave-key": "FLW" + "SECK_TEST-" + made(32) + "-X",
+    "frameio-token": "fi" + "o-u-" + made(64),
+    "onepassword-token": "op" + "s_eyJ" + made(250),
+    "plaid-token": "acc" + "ess-sandbox-" + "-".join(made(n, HEX) for n in (8, 4, 4, 4, 12)),
+    "shippo-token": "shi" + "ppo_live_" + made(40, HEX),
+    "brevo-key": "xkey" + "sib-" + made(64, HEX) + "-" + made(16),
+    "alibaba-key": "LT" + "AI" + made(20),
+    "openshift-token": "sha" + "256~" + made(43),
+    "langsmith-key": "ls" + "v2_pt_" + made(32, HEX) + "_" + made(10, HEX),
+    "mongodb-atlas-secret": "mdb" + "_sa_sk_" + made(40),
+    "artifactory-token": "AK" + "Cp" + made(69),
+    "nuget-key": "oy" + "2" + made(43, string.ascii_lowercase + string.digits),
+    "sonarqube-token": "sq" + "u_" + made(40, HEX),
+    "bedrock-key": "AB" + "SK" + made(132),
+    "pinecone-key": "pc" + "sk_" + made(5) + "_" + made(63),
+    "netlify-token": "nf" + "p_" + made(36),
+    "mapbox-secret": "sk" + ".eyJ" + made(80) + "." + made(22),
 }
 KEY_BODY = "\n".join(made(64, ALNUM + "+/", seed) for seed in range(5))
 LABELLED = {
