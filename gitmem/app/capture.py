@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from gitmem.capture.adapter import Adapter, Origin
 
 LOCK: Final = "capture"
+NOTED: Final = "commits-made"  # what the hooks post-commit and post-rewrite append to
+NOTED_ASIDE: Final = f"{NOTED}.taken"
 SWEPT: Final = "capture-swept"  # the state that says when each host was last looked at, and what went wrong
 
 
@@ -89,6 +91,10 @@ def _swept(
         sweeper.finish()
     done = [_as_it_ended(item, sweeper.unmoved) for item in done]
     _note_swept(workspace, adapters, done, faults)
+    if (workspace.location.private / NOTED).exists() or (workspace.location.private / NOTED_ASIDE).exists():
+        from gitmem.app.session_commits import note_commits
+
+        note_commits(workspace)
     archived = 0 if paths else archive_sealed(workspace)
     if repack_due(workspace.location):
         repack(workspace.location)

@@ -12,7 +12,8 @@ from typing import Final
 CLIENT_HOOKS: Final = ("pre-push", "pre-commit")
 STRICT_HOOKS: Final = ("reference-transaction",)
 SERVER_HOOKS: Final = ("pre-receive", "update")
-ALL_HOOKS: Final = (*CLIENT_HOOKS, *STRICT_HOOKS, *SERVER_HOOKS)
+RECORDING_HOOKS: Final = ("post-commit", "post-rewrite")  # which commits were made while a session was at work
+ALL_HOOKS: Final = (*CLIENT_HOOKS, *RECORDING_HOOKS, *STRICT_HOOKS, *SERVER_HOOKS)
 
 _BLOCK: Final = re.compile(rb"^# >>> gitmem hook \d+ >>>\n.*?^# <<< gitmem hook \d+ <<<\n?", re.DOTALL | re.MULTILINE)
 _BAKED: Final = re.compile(

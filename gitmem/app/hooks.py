@@ -37,10 +37,10 @@ def program(arguments: Sequence[str] = ()) -> Path:
     raise UsageError("the program gitmem was not found beside its Python", hint="install git-mem, then run this again")
 
 
-def install(workspace: Workspace, *, strict: bool, server: bool) -> githooks.Report:
+def install(workspace: Workspace, *, strict: bool, server: bool, sessions: bool = False) -> githooks.Report:
     if server and not workspace.location.bare:
         raise UsageError("--server is for the bare repository that others push to", hint="gitmem hooks install")
-    return githooks.install(place(workspace), program(sys.argv[:1]), strict=strict, server=server)
+    return githooks.install(place(workspace), program(sys.argv[:1]), strict=strict, server=server, sessions=sessions)
 
 
 def uninstall(workspace: Workspace) -> githooks.Report:

@@ -141,7 +141,7 @@ class _Scan:
             found = []
             touched = self._asked.path is None
             for turn in read.turns(stored, last):
-                touched = touched or _touches(turn, str(self._asked.path))
+                touched = touched or touches(turn, str(self._asked.path))
                 if self._counts(stored, turn) and (hit := self._looked_at(turn)):
                     found.append((stored, last.number, turn, *hit))
             if touched:
@@ -207,7 +207,8 @@ class _Scan:
         return found
 
 
-def _touches(turn: Turn, path: str) -> bool:
+def touches(turn: Turn, path: str) -> bool:
+    """Whether a tool call names the file, or one below the folder, `path`."""
     wanted = path.strip("/")
     return any(_below(str(Path(found)), wanted) for found in turn.paths)
 

@@ -19,6 +19,9 @@ def install(
         bool, typer.Option("--strict", help="Also reference-transaction: it sees every ref that moves.")
     ] = False,
     server: Annotated[bool, typer.Option("--server", help="For a bare repository: pre-receive and update.")] = False,
+    sessions: Annotated[
+        bool, typer.Option("--sessions", help="Also post-commit and post-rewrite: which session made which commit.")
+    ] = False,
 ) -> None:
     """Install pre-push and a guard for a checked-out memory branch. Hooks that are there keep working.
 
@@ -26,7 +29,7 @@ def install(
     they let through is still verified before it is believed.
     """
     door: Door = ctx.obj
-    report = app_hooks.install(open_workspace(door.env), strict=strict, server=server)
+    report = app_hooks.install(open_workspace(door.env), strict=strict, server=server, sessions=sessions)
     _report(door, report, "installed")
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.conftest import git
 from tests.installed import person
-from tests.sessions.hosts import SESSION, Host, line, said
+from tests.sessions.hosts import SESSION, Host, line, make_host, said
 
 
 def talk(host: Host) -> bytes:
@@ -177,6 +177,39 @@ def test_another_clone_needs_to_be_told_where(host: Host, tmp_path: Path) -> Non
     assert there.run("sessions", "restore", SESSION, "--to", str(tmp_path / "out")).code == 0
     (copy,) = (tmp_path / "out").iterdir()
     assert copy.read_bytes() == data
+
+
+def test_a_clone_without_the_session_believes_the_memory_and_says_what_it_cannot_see(
+    host: Host, tmp_path: Path
+) -> None:
+    talk(host)
+    assert person(host.repo, "init").code == 0
+    words = ["remember", "-k", "fact", "The nightly run has 412 tests", "-e", "transcript:8c2f#toolu_01", "--json"]
+    memory = person(host.repo, *words).lines[0]["id"]
+    clone = tmp_path / "clone"
+    git(host.repo.parent, "clone", "-q", str(host.repo), str(clone))
+    git(clone, "fetch", "-q", "origin", "gitmem/main:gitmem/main")
+    assert person(clone, "verify", "--all").code == 0
+    shown = person(clone, "show", memory)
+    assert "active" in shown.out and "unobservable" in shown.out and "not in this clone" in shown.out
+    assert not git(clone, "for-each-ref", "refs/gitmem/sessions")
+
+
+def test_all_work_trees_share_what_is_captured_whatever_the_objects(tmp_path: Path) -> None:
+    where, beside = tmp_path / "shop", tmp_path / "beside"
+    where.mkdir()
+    git(where, "init", "-q", "--object-format=sha256")
+    git(where, "commit", "-q", "--allow-empty", "-m", "begin")
+    git(where, "worktree", "add", "-q", str(beside))
+    host = make_host(where)
+    path = host.say("in the main work tree")
+    host.write(line(said(1, "in the other one", beside, session="other")), "other")
+    host.write(line(said(1, "in another repository", tmp_path / "elsewhere", session="foreign")), "foreign")
+    there = Host(beside, host.projects)
+    assert there.capture()["sessions"].keys() == {SESSION, "other"}
+    assert host.capture()["unchanged"] == 2
+    ref = next(row["ref"] for row in host.run("sessions", "list", "--json").lines if row["session"] == SESSION)
+    assert there.stored(ref=ref) == path.read_bytes()
 
 
 def test_what_is_archived_goes_on_when_the_session_does(host: Host) -> None:
