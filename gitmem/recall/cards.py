@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import IO, Final
 
 from gitmem.model.frozen import dataclass
+from gitmem.recall.faults import unwritable_is_busy
 from gitmem.recall.open_file import OpenFile
 
 _LENGTH_BITS: Final = 24  # of a place: the length of the card; the rest is its offset
@@ -80,8 +81,10 @@ class CardWriter:
     """Appends cards to a file, from `start` bytes on: what a writer that died left behind that is overwritten."""
 
     def __init__(self, path: Path, start: int) -> None:
-        self._file: IO[bytes] = path.open("r+b" if path.exists() else "w+b")
-        self.end = self._file.seek(start)
+        """Raises IndexBusy, as everything here, when the disk does not take it."""
+        with unwritable_is_busy():
+            self._file: IO[bytes] = path.open("r+b" if path.exists() else "w+b")
+            self.end = self._file.seek(start)
 
     def add(self, card: Card) -> int:
         """The place of the card, for `Cards`. Raises ValueError for one of more than 16 MB."""
@@ -91,21 +94,24 @@ class CardWriter:
         if len(rest) + 4 > LARGEST:
             raise ValueError(f"the memory {card.id} is too large to be indexed")
         place = self.end << _LENGTH_BITS | (len(rest) + 4)
-        self._file.write(zlib.crc32(rest).to_bytes(4, "little") + rest)
+        with unwritable_is_busy():
+            self._file.write(zlib.crc32(rest).to_bytes(4, "little") + rest)
         self.end += len(rest) + 4
         return place
 
     def close(self) -> None:
         """Write what is left and keep it: the index that names it is written next."""
-        self._file.flush()
-        os.fsync(self._file.fileno())
-        self._file.close()
+        with unwritable_is_busy():
+            self._file.flush()
+            os.fsync(self._file.fileno())
+            self._file.close()
 
     def __enter__(self) -> CardWriter:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._file.close()
+        with unwritable_is_busy():
+            self._file.close()
 
 
 def card_files(folder: Path) -> Iterator[Path]:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from gitmem.errors import GitmemError
 
 
@@ -15,3 +18,12 @@ class IndexDamaged(GitmemError):
     """The files of the index cannot be read. It counts as empty from now on and has to be built again."""
 
     code = "index_damaged"
+
+
+@contextmanager
+def unwritable_is_busy() -> Iterator[None]:
+    """A disk that is full or read-only: what was indexed before can still be read."""
+    try:
+        yield
+    except OSError as error:
+        raise IndexBusy(f"the search index cannot be written: {error}") from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from pathlib import Path
 from typing import Final
 
@@ -13,12 +14,13 @@ class OpenFile:
     """The first `size` bytes of a file that is only ever appended to."""
 
     def __init__(self, path: Path, size: int) -> None:
-        """Raises OSError when it cannot be opened, ValueError when it is shorter."""
+        """Raises OSError when it cannot be opened, ValueError when it is shorter or no file."""
         self.name: Final = path.name
         self.size: Final = size
         self._descriptor = _NONE
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-        if os.fstat(self._descriptor).st_size < size:
+        found = os.fstat(self._descriptor)
+        if not stat.S_ISREG(found.st_mode) or found.st_size < size:
             raise ValueError(f"{path.name} is shorter than what was written")
 
     def read(self, offset: int, length: int) -> bytes:

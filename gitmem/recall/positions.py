@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.model.frozen import dataclass
+from gitmem.recall.faults import unwritable_is_busy
 from gitmem.recall.open_file import OpenFile
 
 _TIME: Final = struct.Struct("<q")
@@ -36,8 +37,9 @@ class Positions:
         self._row = oid_size + _TIME.size
 
     def save(self, path: Path, kept: int) -> None:
-        """Write to `path`, which holds the first `kept` steps already."""
-        with path.open("r+b" if path.exists() else "w+b") as file:
+        """Write to `path`, which holds the first `kept` steps already. Raises IndexBusy when the disk does not take
+        it."""
+        with unwritable_is_busy(), path.open("r+b" if path.exists() else "w+b") as file:
             file.seek(kept * self._row)
             file.write(self._data[kept * self._row :])
             file.flush()

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from gitmem.recall.faults import IndexBusy
+from gitmem.recall.faults import IndexBusy, unwritable_is_busy
 
 
 @contextmanager
@@ -17,11 +17,9 @@ def writer_lock(path: Path) -> Iterator[None]:
     """
     import fcntl
 
-    try:
+    with unwritable_is_busy():
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = path.open("w")
-    except OSError as error:  # a read-only disk, say: what is there can still be read
-        raise IndexBusy(f"the search index cannot be written: {error}") from error
     with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)

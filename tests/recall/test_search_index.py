@@ -1,13 +1,15 @@
 from __future__ import annotations
 
+import shutil
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -16,9 +18,11 @@ from hypothesis import strategies as st
 from gitmem.model.judgement import Filter
 from gitmem.model.nouns import Alternative, FileRef, Scope, Step, Valid
 from gitmem.model.vocabulary import STATUSES
-from gitmem.recall.document import Document
+from gitmem.recall import search_index
+from gitmem.recall.document import OPEN_END, Document
 from gitmem.recall.faults import IndexBusy, IndexDamaged
-from gitmem.recall.query import Query
+from gitmem.recall.positions import Step as Commit
+from gitmem.recall.query import EVERY_VERSION, Query
 from gitmem.recall.search_index import SearchIndex
 from tests.recall.builders import START, TEAM, ask, document, filled, memory, of_texts
 
@@ -345,3 +349,299 @@ def test_the_reader_without_filter_is_the_only_one_who_sees_a_candidate(tmp_path
     assert ask(index, "pool") == ["a"]
     assert sorted(ask(index, "pool", None)) == ["a", "c"]
     assert ask(index, "pool", replace(TEAM, statuses=frozenset({"candidate"}))) == ["c"]
+
+
+# Versions. A history is written as it would be caught up: position by position.
+
+
+def commits(*numbers: int) -> list[Commit]:
+    return [Commit(f"{number:02x}" * 20, 1000 + number) for number in numbers]
+
+
+def version(identifier: str, title: str, since: int, until: int = OPEN_END, **given: Any) -> Document:
+    return replace(document(memory(identifier, title, **given)), since=since, until=until, blob=f"{since:040x}")
+
+
+def storied(folder: Path) -> SearchIndex:
+    """Positions 0 to 3: `a` came at 1 and was changed at 3, `b` came at 1 and went at 2."""
+    index = SearchIndex.open(folder)
+    first = [version("a", "pool one", 1), version("b", "pool bee", 1, key="k.b")]
+    index.update(first, [], {"main": "c1"}, steps=commits(0, 1))
+    index.update([], [], {"main": "c2"}, ended={"b": 2}, steps=commits(2))
+    index.update([version("a", "pool two", 3, key="k.a")], [], {"main": "c3"}, ended={"a": 3}, steps=commits(3))
+    return index
+
+
+def stood(index: SearchIndex, position: int | None = None) -> list[tuple[str, int, int, str]]:
+    """What is told of the versions at a position: by id and by search the same."""
+    told = [(h.id, h.since, h.until, h.memory.title) for h in index.versions(["a", "b", "c"], None, position)]
+    for query in (Query(position=position, limit=99), Query(("pool",), position=position, limit=99)):
+        assert sorted((h.id, h.since, h.until, h.memory.title) for h in index.search(query, None).hits) == sorted(told)
+    return told
+
+
+def test_as_of_a_position_what_stood_there_is_found(tmp_path: Path) -> None:
+    index = storied(tmp_path)
+    one, two = ("a", 1, 3, "pool one"), ("a", 3, OPEN_END, "pool two")
+    bee = ("b", 1, 2, "pool bee")
+    assert stood(index, 0) == []
+    assert stood(index, 1) == [one, bee]
+    assert stood(index, 2) == [one]
+    assert stood(index, 3) == stood(index) == [two]
+    assert stood(index, EVERY_VERSION) == [two, one, bee]
+    assert [hit.current for hit in index.versions(["a"], None, EVERY_VERSION)] == [True, False]
+    assert [hit.memory.title for hit in index.search(Query(("one",), position=2), TEAM).hits] == ["pool one"]
+    assert index.search(Query(("one",)), TEAM).hits == ()
+    assert (index.count(), index.ids("a"), index.ids("b")) == (1, [("main", "a")], [])
+    assert index.with_key("k.b") == [("main", "b")] and index.with_key("k.a") == [("main", "a")]
+    positions = index.positions()
+    assert [positions.commit(n)[:2] for n in range(len(positions))] == ["00", "01", "02", "03"]
+    assert set(index.recorded(["a", "b", "c"])) == {"a", "b"}
+    assert set(index.recorded(["a", "b"], 1)) == set()
+
+
+def test_a_filter_holds_at_every_position(tmp_path: Path) -> None:
+    index = SearchIndex.open(tmp_path)
+    made = [version("a", "pool", 0, 1), version("a", "pool", 1, status="wrong")]
+    index.update(made, [], {"main": "c1"}, steps=commits(0, 1))
+    assert [h.since for h in index.search(Query(("pool",), position=0), TEAM).hits] == [0]
+    assert index.search(Query(("pool",), position=1), TEAM).hits == ()
+    assert [h.since for h in index.search(Query(("pool",), position=EVERY_VERSION), TEAM).hits] == [0]
+    assert len(index.search(Query(("pool",), position=EVERY_VERSION), None).hits) == 2
+    assert len(index.versions(["a"], TEAM, 0)) == 1 and index.versions(["a"], TEAM, 1) == []
+
+
+def test_a_branch_that_went_another_way_forgets_what_came_after(tmp_path: Path) -> None:
+    index = storied(tmp_path)
+    # From position 1 on: `c` comes, `b` is changed; what happened to them at 2 and 3 never was.
+    new = [version("c", "pool sea", 2), version("b", "pool bees", 3)]
+    index.update(new, [], {"main": "d3"}, ended={"b": 3}, steps=commits(12, 13), kept=2)
+    again = SearchIndex.open(tmp_path)
+    for one in (index, again):
+        assert stood(one) == [
+            ("a", 1, OPEN_END, "pool one"), ("b", 3, OPEN_END, "pool bees"), ("c", 2, OPEN_END, "pool sea"),
+        ]  # fmt: skip
+        assert stood(one, 2) == [
+            ("a", 1, OPEN_END, "pool one"),
+            ("b", 1, 3, "pool bee"),
+            ("c", 2, OPEN_END, "pool sea"),
+        ]
+        assert [one.positions().commit(n)[:2] for n in range(4)] == ["00", "01", "0c", "0d"]
+    # Back to before anything, and on.
+    again.update([], [], {"main": ""}, kept=0)
+    assert (stood(again, EVERY_VERSION), len(again.positions()), again.count()) == ([], 0, 0)
+    again.update([version("a", "pool new", 0)], [], {"main": "e"}, steps=commits(7))
+    assert stood(again) == [("a", 0, OPEN_END, "pool new")]
+
+
+def test_what_was_replaced_counts_no_more(tmp_path: Path) -> None:
+    """Scores, and how many versions hold a word, as if the index had been made at once."""
+    others = [version(f"c{n}", f"sea number{n}", 0) for n in range(12)]
+    caught = SearchIndex.open(tmp_path / "caught")
+    caught.update([version("a", "pool old", 0), *others], [], {"main": "c0"}, steps=commits(0))
+    for n in range(1, 6):
+        made = [replace(version("a", f"pool size {n}", n), blob=f"{n:040x}")]
+        caught.update(made, [], {"main": f"c{n}"}, ended={"a": n}, steps=commits(n))
+    caught.update([document(memory("i", "pool inbox"), ref="inbox")], [], {"main": "c5", "inbox": "i1"})
+    caught.update([document(memory("i", "pool again"), ref="inbox")], [("inbox", "i")], {"main": "c5", "inbox": "i2"})
+    texts = ["pool old", *(f"pool size {n}" for n in range(1, 6))]
+    rows = [version("a", text, n, n + 1 if n < 5 else OPEN_END) for n, text in enumerate(texts)]
+    made_at_once = SearchIndex.open(tmp_path / "once")
+    made_at_once.update(
+        [*rows, *others, document(memory("i", "pool again"), ref="inbox")], [], {"main": "c5", "inbox": "i2"},
+        steps=commits(*range(6)),
+    )  # fmt: skip
+    for text in ("pool", "size 3", "sea", "old", "pol"):
+        for position in (None, EVERY_VERSION, 3):
+            query = Query((text,), position=position, refs=(), limit=50)
+            found = caught.search(query, None)
+            assert found == made_at_once.search(query, None)
+            assert found.hits or (text, position) != ("pool", None)
+
+
+# Concurrency and damage.
+
+
+def test_what_was_opened_before_a_rebuild_goes_on_answering(tmp_path: Path) -> None:
+    storied(tmp_path)
+    before = SearchIndex.open(tmp_path)
+    writer = SearchIndex.open(tmp_path)
+    for number in range(3):
+        writer.update([version("z", "other", 0)], [], {"main": f"d{number}"}, steps=commits(9), rebuild=True)
+        writer.update([], [], {"main": f"e{number}"}, kept=0, steps=commits(9, 8))
+    assert not before.is_current() and before.tips == {"main": "c3"}
+    assert stood(before, 1) == [("a", 1, 3, "pool one"), ("b", 1, 2, "pool bee")]
+    assert len(before.positions()) == 4 and before.positions().commit(3)[:2] == "03"
+    assert before.with_key("k.b") == [("main", "b")]
+    assert [path.name for path in sorted(tmp_path.rglob("cards.*"))] == ["cards.4"]
+    assert len(list(tmp_path.rglob("positions.*"))) == 1
+
+
+@pytest.mark.parametrize("moment", ["check_stores", "Cards", "PositionsFile"])
+@pytest.mark.parametrize("way", ["rebuild", "rewind", "update"])
+def test_who_opens_while_a_writer_swaps_sees_the_one_or_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str, way: str
+) -> None:
+    """The state is read, and then the files that it names are gone."""
+    storied(tmp_path)
+    writer = SearchIndex.open(tmp_path)
+    really, opened = getattr(search_index, moment), []
+
+    def swapped(*given: Any) -> Any:
+        opened.append(given)
+        if len(opened) == 1:
+            if way == "rebuild":
+                writer.update([version("a", "pool anew", 0)], [], {"main": "d"}, steps=commits(9), rebuild=True)
+            elif way == "rewind":
+                writer.update([], [], {"main": "d"}, kept=2)
+            else:
+                writer.update([version("c", "pool sea", 4)], [], {"main": "d"}, steps=commits(4))
+        return really(*given)
+
+    monkeypatch.setattr(search_index, moment, swapped)
+    index = SearchIndex.open(tmp_path)
+    assert opened
+    assert index.tips in ({"main": "d"}, {"main": "c3"})
+    assert len(index.positions()) > 0 and index.search(Query(("pool",)), TEAM).hits
+    monkeypatch.undo()
+    assert SearchIndex.open(tmp_path).tips == {"main": "d"}
+
+
+def test_an_index_that_never_rests_is_given_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    storied(tmp_path)
+    writer, tries = SearchIndex.open(tmp_path), []
+
+    def swapped(folder: Path) -> None:
+        tries.append(folder)
+        monkeypatch.undo()
+        writer.update([], [], {"main": f"d{len(tries)}"})
+        monkeypatch.setattr(search_index, "check_stores", swapped)
+        raise ValueError("replaced")
+
+    monkeypatch.setattr(search_index, "check_stores", swapped)
+    assert SearchIndex.open(tmp_path).tips == {}
+    assert 1 < len(tries) < 50
+    monkeypatch.undo()
+    assert SearchIndex.open(tmp_path).tips == {"main": f"d{len(tries)}"}
+
+
+BESIDE = ["cards.*", "positions.*"]
+
+
+def victim_of(folder: Path, pattern: str) -> Path:
+    (victim,) = folder.rglob(pattern)
+    return victim
+
+
+@pytest.mark.parametrize("pattern", [*BESIDE, "meta.json"])
+@pytest.mark.parametrize("damage", ["gone", "emptied", "cut", "folder"])
+def test_a_file_that_is_not_whole_makes_an_empty_index(tmp_path: Path, pattern: str, damage: str) -> None:
+    assert storied(tmp_path).tips  # the control
+    victim = victim_of(tmp_path, pattern)
+    content = victim.read_bytes()
+    victim.unlink()
+    if damage == "folder":
+        victim.mkdir()
+    elif damage != "gone":
+        victim.write_bytes(content[: len(content) // 2] if damage == "cut" else b"")
+    index = SearchIndex.open(tmp_path)
+    assert (index.tips, index.count(), len(index.positions())) == ({}, 0, 0)
+    assert index.search(Query(("pool",)), TEAM).searched == 0
+    index.update([version("a", "pool", 0)], [], {"main": "n"}, steps=commits(5))
+    assert stood(SearchIndex.open(tmp_path)) == [("a", 0, OPEN_END, "pool")]
+
+
+@pytest.mark.parametrize("pattern", [*BESIDE, "*.idx", "*.term", "*.fast", "*.store", "*.pos"])
+@pytest.mark.parametrize("damage", ["flipped", "garbage"])
+def test_an_update_of_a_damaged_index_is_typed_and_the_next_one_builds_it(
+    tmp_path: Path, pattern: str, damage: str
+) -> None:
+    for part in range(3):
+        folder = tmp_path / str(part)
+        index = SearchIndex.open(folder)
+        made = [version(f"m{n}", f"pool size {n} word{n % 7}", 0) for n in range(40)]
+        index.update(made, [], {"main": "c0"}, steps=commits(0))
+        victim = victim_of(folder, pattern)
+        whole = victim.read_bytes()
+        at = len(whole) * (2 * part + 1) // 6
+        victim.unlink()
+        victim.write_bytes(
+            b"\xff" * len(whole) if damage == "garbage" else whole[:at] + bytes([whole[at] ^ 0x55]) + whole[at + 1 :]
+        )
+        index = SearchIndex.open(folder)
+        add, every = version("m1", "pool new", 1), {f"m{n}": 1 for n in range(40)}
+        try:
+            if index.tips:
+                assert len(index.positions()) == 1
+                index.update([add], [], {"main": "c1"}, ended=every, steps=commits(1))
+        except IndexDamaged:
+            assert index.tips == {}
+        index.update([add], [], {"main": "c1"}, steps=commits(0, 1), rebuild=True)
+        assert SearchIndex.open(folder).count() == 1
+        assert [h.memory.title for h in SearchIndex.open(folder).search(Query(("new",)), TEAM).hits] == ["pool new"]
+
+
+def test_a_card_that_was_flipped_is_noticed_by_whoever_reads_it(tmp_path: Path) -> None:
+    made = [version("a", "pool one", 1, 3), version("b", "pool bee", 1, 2, key="k.b"), version("a", "pool two", 3)]
+    SearchIndex.open(tmp_path).update(made, [], {"main": "c3"}, steps=commits(0, 1, 2, 3))
+    victim = victim_of(tmp_path, "cards.*")
+    whole = victim.read_bytes()
+    victim.unlink()
+    victim.write_bytes(whole[:40] + bytes([whole[40] ^ 1]) + whole[41:])
+    reads: list[Callable[[SearchIndex], object]] = [
+        lambda index: index.search(Query(("pool",), position=1), TEAM),
+        lambda index: index.search(Query(position=EVERY_VERSION), None),
+        lambda index: index.versions(["a", "b"], None, EVERY_VERSION),
+        lambda index: index.recorded(["a", "b"]),
+        lambda index: index.with_key("k.b") and index.versions(["a", "b"], None, 1),
+        lambda index: index.update([], [], {"main": "x"}, kept=0),
+        lambda index: index.update([], [], {"main": "x"}, kept=1, ended={"a": 1}, steps=commits(7)),
+    ]
+    for read in reads:
+        index = SearchIndex.open(tmp_path)
+        assert index.tips == {"main": "c3"}
+        assert index.search(Query(("two",)), TEAM).hits  # what is whole still answers
+        with pytest.raises(IndexDamaged, match="checksum"):
+            read(index)
+        assert (index.tips, index.search(Query(("two",)), TEAM).hits) == ({}, ())
+    assert SearchIndex.open(tmp_path).tips == {"main": "c3"}  # nothing half-written
+
+
+def test_where_nothing_can_be_written_the_index_is_busy(tmp_path: Path) -> None:
+    storied(tmp_path / "index")
+    index = SearchIndex.open(tmp_path / "index")
+    (lock,) = (tmp_path / "index").glob("*.lock")
+    lock.unlink()
+    lock.mkdir()  # root may write anywhere, but not into a folder
+    with pytest.raises(IndexBusy, match="cannot be written"):
+        index.update([], [], {"main": "x"})
+    assert index.tips == {"main": "c3"} and stood(index)
+    lock.rmdir()
+    index.update([], [], {"main": "x"})
+    (tmp_path / "file").write_bytes(b"")
+    with pytest.raises(IndexBusy, match="cannot be written"):
+        SearchIndex.open(tmp_path / "file").update([], [], {"main": "x"})
+
+
+def test_whatever_lies_where_the_index_belongs_is_put_away(tmp_path: Path) -> None:
+    storied(tmp_path)
+    folder = next(path for path in tmp_path.iterdir() if path.is_dir())
+    shutil.rmtree(folder)
+    folder.write_bytes(b"no folder")
+    index = SearchIndex.open(tmp_path)
+    assert index.tips == {}
+    index.update([version("a", "pool", 0)], [], {"main": "n"}, steps=commits(5))
+    assert len(stood(SearchIndex.open(tmp_path))) == 1
+
+
+def test_a_status_that_nobody_knows_can_be_ranked(tmp_path: Path) -> None:
+    index = filled(tmp_path, [document(memory("a", "pool", status="unheard-of")), document(memory("b", "pool"))])
+    assert ask(index, "pool", None) == ["b", "a"]
+    assert ask(index, "pool") == ["b"]
+
+
+def test_what_the_index_holds_is_known_by_its_blob(tmp_path: Path) -> None:
+    index = storied(tmp_path)
+    assert index.holds([f"{1:040x}"]) and index.holds(["f" * 40, f"{3:040x}"])
+    assert not index.holds(["f" * 40]) and not index.holds([])
+    assert not SearchIndex.open(tmp_path / "none").holds([f"{1:040x}"])
