@@ -25,7 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DOCUMENTS = (ROOT / "docs/retrieval.md",)
 MEASURED = ROOT / "docs/measured"
 QUOTED = re.compile(r"<!-- ([a-z0-9_]+(?:\.[a-z0-9_]+)+) -->\s*(-?[0-9][0-9,]*(?:\.[0-9]+)?)")
-BARE = re.compile(r"(?<![\w.])[0-9]+\.[0-9]+(?![\w.])")
+BARE = re.compile(r"(?<![\w.-])[0-9]+\.[0-9]+(?![\w.])")
 
 
 def measured(folder: Path) -> dict[str, Any]:

@@ -64,6 +64,6 @@ def table(rows: dict[str, dict[str, float]], columns: Sequence[str] = ("hit1", "
 
 def keep(path: Path, about: dict[str, Any], numbers: dict[str, Any]) -> None:
     """Write one run: `about` says what was run, `numbers` is a tree whose dotted paths documents quote."""
-    rounded = json.loads(json.dumps(numbers), parse_float=lambda text: round(float(text), 2))
+    rounded = json.loads(json.dumps(numbers), parse_float=lambda text: round(float(text), 4))
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps({"about": about, "numbers": rounded}, indent=1, sort_keys=True) + "\n")
