@@ -1,0 +1,59 @@
+"""The words of a question: what is left out, what stands for what, and what each of them counts."""
+
+from __future__ import annotations
+
+import pytest
+
+from gitmem.model.tokens import tokens
+from gitmem.recall.also import groups
+from gitmem.recall.words import PREVIOUS_WEIGHT, QUESTION_WORDS, Words, words
+
+WORDS_OF_QUESTIONS = """
+    a about after all also am an and any are as at be because been before being but by can could did do does doing
+    for from get gets getting had has have having he her here his how i if in into is it its just me more most my no
+    not of on or other our out over own she should so some such than that the their them then there these they this
+    those to too under up us use used using very was we were what when where which while who whom why will with
+    would you your
+"""
+TOGETHER = [
+    ("dependencies", "deps"), ("directory", "dir"), ("removed", "deleting"), ("performance", "faster"),
+    ("configuration", "config"), ("initialise", "initialize"), ("exceptions", "error"), ("repositories", "repo"),
+    ("fixes", "bugfix"), ("kubernetes", "k8s"), ("deprecated", "obsolete"), ("arguments", "args"),
+]  # fmt: skip
+
+
+def asked(*texts: str, previous: str | None = None) -> Words:
+    return words(texts, lambda _: 1, 100, previous)
+
+
+def test_the_stop_list_is_its_words_as_tokens() -> None:
+    assert frozenset(tokens(WORDS_OF_QUESTIONS)) == QUESTION_WORDS
+
+
+@pytest.mark.parametrize(("one", "other"), TOGETHER)
+def test_words_that_mean_the_same_stand_for_each_other(one: str, other: str) -> None:
+    (first,), (second,) = tokens(one), tokens(other)
+    assert second in groups()[first] and first in groups()[second]
+    assert asked(one).also == {first: groups()[first]}
+    assert asked("zebra").also == {}
+    both = asked(f"{one} {other}").also  # what is asked itself stands for nothing
+    assert second not in both.get(first, ()) and first not in both.get(second, ())
+
+
+def test_no_word_stands_for_itself_and_none_holds_a_space() -> None:
+    for word, others in groups().items():
+        assert word not in others and " ".join(tokens(word)[:1])
+        assert len(set(others)) == len(others)
+
+
+def test_the_parts_of_one_word_count_less_each() -> None:
+    weights = asked("pre-commit zebra").weights
+    assert weights["zebra"] == 1.0
+    assert weights["precommit"] == weights["commit"] < 1.0
+
+
+def test_the_request_before_counts_less_and_only_for_what_is_not_said_again() -> None:
+    weights = asked("and the timeout of redis?", previous="how does the redis pool reconnect?").weights
+    assert weights["redi"] == weights["timeout"] == 1.0
+    assert weights["pool"] == weights["reconnect"] == PREVIOUS_WEIGHT
+    assert "how" not in weights
