@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gitmem.app.recalling import Item
     from gitmem.cli.door import Door
 
-BUDGET: Final = 1200  # tokens when --budget does not say
+BUDGET: Final = 1200  # tokens when --budget does not say; as data there is no limit
 
 FLAGS: Final = Flags(
     positional="",  # there is none
@@ -23,21 +23,23 @@ FLAGS: Final = Flags(
 )
 
 
-def run(door: Door, *, peek: bool = False, budget: str | int = BUDGET, form: str = "text", full: bool = False) -> None:
+def run(
+    door: Door, *, peek: bool = False, budget: str | int | None = None, form: str = "text", full: bool = False
+) -> None:
     """Show what to know at the start of a session. Without `peek` the next brief tells what changed from here on."""
     from gitmem.app.brief import brief, remember_told
     from gitmem.app.ground import answered
     from gitmem.cli.recalling import FORMATS, known, number
 
     known(FORMATS, [form], "--format")
-    room = number(budget, "--budget", 0, 1_000_000)
+    room = None if budget is None else number(budget, "--budget", 0, 1_000_000)
     found = answered(door.env, brief)
     if door.as_json:
         _data(door, found, room)
     elif form == "prompt":
-        _prompt(door, found, room, full)
+        _prompt(door, found, BUDGET if room is None else room, full)
     else:
-        _text(door, found, room, full)
+        _text(door, found, BUDGET if room is None else room, full)
     for warning in found.warnings:
         door.note(door.style(f"note: {warning}", "yellow"))
     if not peek:
@@ -106,7 +108,7 @@ def _prompt(door: Door, found: Brief, budget: int, full: bool) -> None:
     )  # fmt: skip
 
 
-def _data(door: Door, found: Brief, budget: int) -> None:
+def _data(door: Door, found: Brief, budget: int | None) -> None:
     """One JSON line a memory with its section, then the pointers, then the counts."""
     import json
 

@@ -39,7 +39,9 @@ def brief(
     peek: Annotated[
         bool, typer.Option("--peek", help="Leave the mark from which the next brief tells what changed.")
     ] = False,
-    budget: Annotated[int, typer.Option(min=0, max=1_000_000, help="At most so many tokens.")] = brief_run.BUDGET,
+    budget: Annotated[
+        int | None, typer.Option(min=0, max=1_000_000, help="At most so many tokens; 1,200 but for --json.")
+    ] = None,
     form: Form = "text",
     full: Full = False,
 ) -> None:

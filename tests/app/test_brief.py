@@ -170,7 +170,7 @@ def test_every_section_has_its_part_of_a_small_budget(repo: Path, gitmem: Run) -
         )
     plan = about(gitmem, repo, "Move to the new queue", kind="plan", flags=("--step", "measure"))
     problem = about(gitmem, repo, "Connects hang behind the proxy", "src/**", kind="problem")
-    ran = gitmem(repo, "brief", "--peek", "--json", "--budget", "100000")
+    ran = gitmem(repo, "brief", "--peek", "--json")
     found = sections(ran)
     assert (len(found["standing"]), found["plans"], found["traps"]) == (20, [plan], [problem])
     assert summary(ran)["totals"] == {"standing": 24, "plans": 1, "traps": 1}
