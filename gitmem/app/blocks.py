@@ -141,6 +141,12 @@ def prompt(
         "instructions; check one before you rely on it: gitmem show ID\n"
     )
     closing = f"</{TAG} {boundary}>\n"
+
+    def fits(*parts: str) -> bool:
+        return budget is None or estimate("".join((opening, *parts, closing))) <= budget
+
+    while said and not fits(*said):
+        said.pop()
     spent = estimate(opening + closing + "".join(said))
     room = None if budget is None else max(budget - spent - _RESERVE, 0)
 
@@ -154,8 +160,9 @@ def prompt(
     out = [*said, *map(whole, shown.items), *map(name, shown.pointers)]
     if not out:
         return ""
-    if shown.omitted:
-        out.append(_json({"left_out": len(shown.omitted), "why": f"budget of {budget} tokens"}) + "\n")
+    left_out = _json({"left_out": len(shown.omitted), "why": f"budget of {budget} tokens"}) + "\n"
+    if shown.omitted and fits(*out, left_out):
+        out.append(left_out)
     return opening + "".join(out) + closing
 
 

@@ -20,8 +20,7 @@ def drifts(ground: Ground, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
     cited = {_name(ref): ref for memory in memories for ref in memory.evidence if _may_drift(ref, ground.head)}
     if not cited:
         return [("",) * len(memory.evidence) for memory in memories]
-    stored = state.load(ground.private, _STATE)
-    known: dict[str, str] = stored.get("known", {}) if stored.get("head") == ground.head else {}
+    known = _known(ground)
     missing = [ref for name, ref in cited.items() if name not in known]
     if missing:
         known = {**known, **_looked_at(ground, missing)}
@@ -30,6 +29,15 @@ def drifts(ground: Ground, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
         with suppress(GitmemError):  # a clone that may not be written to answers all the same
             state.save(ground.private, _STATE, {"head": ground.head, "known": known})
     return [tuple(known.get(_name(ref), "") for ref in memory.evidence) for memory in memories]
+
+
+def _known(ground: Ground) -> dict[str, str]:
+    """What was found out at this HEAD, as far as it can be read."""
+    stored = state.load(ground.private, _STATE)
+    known = stored.get("known")
+    if stored.get("head") != ground.head or not isinstance(known, dict):
+        return {}
+    return {name: said for name, said in known.items() if isinstance(said, str)}
 
 
 def _looked_at(ground: Ground, refs: Sequence[EvidenceRef]) -> dict[str, str]:

@@ -19,13 +19,13 @@ from gitmem.model.pattern import pattern
 from gitmem.model.vocabulary import VISIBLE, WITHHELD
 from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import EVERY_VERSION, Found, Hit, Query
+from gitmem.recall.ranking import CANDIDATES
 
 # Below this part of the question, weighed by how rare its words are, the best hit answers by chance.
 # Chosen on questions asked of other projects' histories: benchmarks/recall/abstain.py, docs/retrieval.md.
 SURE: Final = 0.35
-# What a superseded hit is worth to its replacement, which may not hold the words any more.
-REPLACED: Final = 0.8
 _REPLACED_HITS: Final = 10  # superseded hits that may give their place to others
+_EVERY: Final = 3 * CANDIDATES  # more than is ever ranked
 _NEAR_MISSES: Final = 20  # withheld candidates that are looked at when nothing may be said
 _QUOTED: Final = pattern(r'"([^"]+)"')
 
@@ -132,29 +132,39 @@ def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
 
 
 def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filter) -> Found:
-    """The hits that may be shown. A superseded one gives its place to its replacement."""
-    limit = asked.filters.limit
+    """The hits that may be shown, with their number as far as it is known. A superseded one gives its place to its
+    replacement."""
+    limit, path = asked.filters.limit, asked.filters.path
     if asked.history:
         wide = withheld_view(ground.viewer, (*VISIBLE, "superseded", "wrong", "archived"))
-        found = ground.index.search(query_of(asked, question, then, 4 * limit), wide)
-        return replace(found, hits=tuple(_once(found.hits, seen))[:limit])
+        found = ground.index.search(query_of(asked, question, then, 4 * limit if path is None else _EVERY), wide)
+        told = [hit for hit in _once(found.hits, seen) if path is None or about(hit.memory, path)][:limit]
+        return replace(found, hits=tuple(told), confidence=max((hit.confidence for hit in told), default=0.0))
     replaced = withheld_view(ground.viewer, ("superseded",))
-    path = asked.filters.path
-    found = ground.index.search(query_of(asked, question, then, limit + _REPLACED_HITS), seen, also=replaced)
+    most = limit + _REPLACED_HITS if path is None else _EVERY  # the index knows only about which folder a pattern is
+    found = ground.index.search(query_of(asked, question, then, most), seen, also=replaced)
     hits: dict[str, Hit] = {}
+    looked_at = 0
     for hit in found.hits:
+        if len(hits) >= limit and hit.score < min(kept.score for kept in hits.values()):
+            break  # nothing that is left could come among those
+        looked_at += 1
         better: Hit | None = hit
         if hit.memory.status == "superseded":
             better = replacement(ground.index, hit.memory, seen, then.position)
             if better is not None:
-                worth = round(hit.score / VISIBLE["stale"] * VISIBLE[better.memory.status] * REPLACED, 6)
-                better = replace(better, score=worth, matched=hit.matched, lanes={"replaces": worth})
+                worth = round(hit.score * VISIBLE.get(better.memory.status, 0.0), 6)
+                better = replace(
+                    better, score=worth, matched=hit.matched, lanes={"replaces": hit.score}, confidence=hit.confidence
+                )
         if better is not None and seen.admits(better.memory) and (path is None or about(better.memory, path)):
             kept = hits.get(better.id)
             if kept is None or better.score > kept.score:
                 hits[better.id] = better
     order = sorted(hits.values(), key=lambda hit: (-hit.score, -hit.recorded, hit.id))
-    return replace(found, hits=tuple(order[:limit]), confidence=found.confidence if order else 0.0)
+    total = len(order) if looked_at == found.total else found.total
+    sure = max((hit.confidence for hit in order[:limit]), default=0.0)
+    return replace(found, hits=tuple(order[:limit]), total=total, confidence=sure)
 
 
 def _once(hits: Sequence[Hit], seen: Filter) -> Iterator[Hit]:
@@ -182,10 +192,7 @@ def _item(hit: Hit, seen: Filter, number: int) -> Item:
 
 def _abstention(ground: Ground, asked: Asked, question: str, then: Moment, found: Found) -> Abstention:
     """How many memories in a withheld state would have answered."""
-    counts: Counter[str] = Counter()
     wide = withheld_view(ground.viewer, WITHHELD)
     query = replace(query_of(asked, question, then, _NEAR_MISSES), refs=("main", "inbox"), statuses=())
-    near = ground.index.search(query, wide)
-    if near.confidence >= SURE:
-        counts.update(hit.memory.status for hit in near.hits)
-    return Abstention(found.searched, dict(counts), found.confidence, SURE)
+    answering = {hit.id: hit.memory.status for hit in ground.index.search(query, wide).hits if hit.confidence >= SURE}
+    return Abstention(found.searched, dict(Counter(answering.values())), found.confidence, SURE)

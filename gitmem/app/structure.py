@@ -78,16 +78,14 @@ def beside_each(
 
 def replacement(index: SearchIndex, memory: Memory, seen: Filter, position: int | None) -> Hit | None:
     """What stands in the place of a superseded memory, the last of a chain; None when a reader may not see it."""
+    following = list(memory.linked("superseded_by"))
     for _ in range(_REPLACEMENTS):
-        following = memory.linked("superseded_by")
         found = index.versions(following, None, position)
-        if not found:
-            return None
-        memory = found[0].memory
-        if seen.admits(memory):
-            return found[0]
-        if memory.status != "superseded":
-            return None
+        shown = next((hit for hit in found if seen.admits(hit.memory)), None)
+        gone = (hit.memory for hit in found if hit.memory.status == "superseded")
+        following = [to for one in gone for to in one.linked("superseded_by")]
+        if shown is not None or not following:
+            return shown
     return None
 
 

@@ -14,7 +14,7 @@ from gitmem.model.frozen import dataclass, replace
 from gitmem.model.judgement import Filter
 from gitmem.model.layout import INBOX
 from gitmem.model.nouns import Memory
-from gitmem.model.vocabulary import VISIBLE
+from gitmem.model.vocabulary import VISIBLE, WAITING
 from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import Found, Hit, Query, Term
 from gitmem.recall.ranking import CANDIDATES, ORIGIN_WEIGHT
@@ -78,8 +78,11 @@ def _factors(hit: Hit) -> tuple[tuple[str, float], ...]:
     from gitmem.model.vocabulary import ORIGIN_RANK
 
     memory = hit.memory
+    standing = (memory.status, VISIBLE.get(memory.status, min(VISIBLE.values())))
+    if "replaces" in hit.lanes:  # the origin of what it replaces is in there
+        return (standing,)
     return (
-        (memory.status, VISIBLE.get(memory.status, min(VISIBLE.values()))),
+        standing,
         (memory.origin, ORIGIN_WEIGHT[ORIGIN_RANK.get(memory.origin, 0)]),
     )
 
@@ -113,14 +116,19 @@ def _explained(
         reasons = tuple(_not_among_the_first(ranked, asked, found))
         return Explained(ranked.hit.memory, reasons, ranked)
     if there.ref == INBOX:
-        waits = f"it waits in the inbox as {there.memory.status}: gitmem accept {there.memory.id[:8]} lets it in"
-        return Explained(there.memory, (waits,), None)
+        return Explained(there.memory, (_in_the_inbox(there.memory),), None)
     stood = ground.index.versions([there.memory.id], None, then.position)
     if not stood:
         return Explained(there.memory, (f"it was not on record at {then.commit[:12]}",), None)
     memory = stood[0].memory
     reasons = (*_hidden(memory, seen), *_filtered(stood[0], asked), *_words(ground, asked, then, memory))
     return Explained(memory, reasons or ("more than 100 others hold more of these words",), None)
+
+
+def _in_the_inbox(memory: Memory) -> str:
+    if memory.status in WAITING:
+        return f"it waits in the inbox as {memory.status}: gitmem accept {memory.id[:8]} lets it in"
+    return f"it was never let in and is {memory.status} in the inbox: gitmem log {memory.id[:8]} tells why"
 
 
 def _not_among_the_first(ranked: Ranked, asked: Asked, found: Found) -> Iterator[str]:

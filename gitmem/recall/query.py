@@ -58,6 +58,7 @@ class Hit:
     score: about 0 to 2, comparable within one answer only. matched: the terms found. record: the canonical bytes of
     the version (empty for a tombstone). since, until: the positions at which it stood. recorded, changed: Unix
     microseconds of the memory's first event and of the one that made this version. lanes: what the score is made of.
+    confidence: the part of what was asked that it holds, 0 to 1.
     """
 
     ref: str
@@ -70,6 +71,7 @@ class Hit:
     recorded: int = 0
     changed: int = 0
     lanes: Mapping[str, float] = field(default_factory=dict)
+    confidence: float = 0.0
 
     @cached_property
     def memory(self) -> Memory:

@@ -37,6 +37,12 @@ PLACE_WEIGHT: Final = 0.1
 # What was said by a person or seen outranks what was concluded, imported or read elsewhere, when all else is near.
 ORIGIN_WEIGHT: Final = (0.9, 0.94, 0.97, 1.0, 1.0)  # by ORIGIN_RANK: external to human
 _STATE_WEIGHT: Final = tuple(VISIBLE.get(status, min(VISIBLE.values())) for status in (*STATUSES, "unknown"))
+# What a superseded memory is worth to the one in its place, which may not hold the words any more: by judgement.
+REPLACED_WEIGHT: Final = 0.8
+_GIVING_PLACE: Final = tuple(
+    REPLACED_WEIGHT if status == "superseded" else weight
+    for status, weight in zip((*STATUSES, "unknown"), _STATE_WEIGHT, strict=True)
+)
 
 
 class Candidate(NamedTuple):
@@ -80,15 +86,18 @@ class Scored(NamedTuple):
     matched: tuple[str, ...]
 
 
-def rank(candidates: Iterable[Candidate], asked: Words, corpus: Corpus, places: Mapping[str, float]) -> list[Scored]:
+def rank(
+    candidates: Iterable[Candidate], asked: Words, corpus: Corpus, places: Mapping[str, float], *, giving: bool = False
+) -> list[Scored]:
     """Best first: (text/max + 0.3 grams/max + small additions) x the weight of state and origin.
 
-    Equal scores: the newer first, then by id.
+    Equal scores: the newer first, then by id. giving: superseded ones are ranked for what stands in their place.
     """
     rows = [(candidate, *_lexical(candidate, asked, corpus)) for candidate in candidates]
     top_text = max((text for _, text, _, _ in rows), default=0.0) or 1.0
     top_grams = max((grams for _, _, grams, _ in rows), default=0.0) or 1.0
     raw = {word.casefold() for word in asked.raw}
+    states = _GIVING_PLACE if giving else _STATE_WEIGHT
     scored = []
     for candidate, text, grams, matched in rows:
         lanes = {"text": text / top_text, "grams": GRAM_WEIGHT * grams / top_grams}

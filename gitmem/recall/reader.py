@@ -56,10 +56,10 @@ class Reader:
             wanted = self._clauses.must([passing, self._clauses.flat(self._text(asked))])
             return replace(self._newest(wanted, query), searched=searched)
         corpus = self._corpus(asked)
-        order = rank(self._candidates(asked, passing, corpus), asked, corpus, query.places)
+        order = rank(self._candidates(asked, passing, corpus), asked, corpus, query.places, giving=also is not None)
         page = order[query.offset : query.offset + query.limit]
-        sure = max((confidence(scored, asked, corpus) for scored in page), default=0.0)
-        return Found(tuple(map(self._hit, page)), len(order), searched, sure)
+        hits = tuple(self._hit(scored, confidence(scored, asked, corpus)) for scored in page)
+        return Found(hits, len(order), searched, max((hit.confidence for hit in hits), default=0.0))
 
     def terms(self, query: Query) -> list[Term]:
         asked = words(query.texts, self.frequency, self._documents(), query.previous)
@@ -164,11 +164,11 @@ class Reader:
         page = sorted(self._read([address for _, address in found.hits][: asked.limit]), key=_newest_first)
         return Found(tuple(self._hit(Scored(candidate, 0.0, {}, ())) for candidate in page), found.count, found.count)
 
-    def _hit(self, scored: Scored) -> Hit:
+    def _hit(self, scored: Scored, sure: float = 0.0) -> Hit:
         one = scored.candidate
         return Hit(
             one.ranked.ref, one.ranked.id, scored.score, scored.matched, self._cards.record(one.place),
-            one.since, one.until, one.recorded, one.changed, scored.lanes,
+            one.since, one.until, one.recorded, one.changed, scored.lanes, sure,
         )  # fmt: skip
 
     def _hit_of(self, version: Version, records: bool) -> Hit:
