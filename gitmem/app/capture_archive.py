@@ -32,7 +32,7 @@ def archive_sealed(workspace: Workspace, *, at_once: bool = False) -> int:
     if not at_once and load(folder, _STATE).get("day") == today:
         return 0
     months: dict[str, list[StoredSession]] = {}
-    for stored in stored_sessions(workspace.backend):
+    for stored in stored_sessions(workspace.backend, []):
         if not stored.archived and (at_once or _is_sealed(stored, now)):
             months.setdefault(stored.manifest.captured[:7], []).append(stored)
     for month, sealed in sorted(months.items()):

@@ -168,7 +168,7 @@ def sessions_of_path(workspace: Workspace, path: str) -> list[Touched]:
 
     read = Transcripts(workspace)
     found = []
-    for stored in stored_sessions(workspace.backend):
+    for stored in stored_sessions(workspace.backend, []):
         last = stored.manifest.last
         turns = [turn for turn in read.turns(stored, last) if touches(turn, path)] if last else []
         if turns:
@@ -184,7 +184,7 @@ Seen = tuple[StoredSession, "Turn", frozenset[str], bool]
 def _seen(workspace: Workspace) -> Iterator[Seen]:
     """The turns that tell of commits: the short ids that git printed, and whether git was told to make one."""
     read = Transcripts(workspace)
-    for stored in stored_sessions(workspace.backend):
+    for stored in stored_sessions(workspace.backend, []):
         last = stored.manifest.last
         calls: set[str] = set()
         for turn in read.turns(stored, last) if last else ():

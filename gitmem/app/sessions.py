@@ -60,19 +60,22 @@ class Checked:
     faults: tuple[str, ...]
 
 
-def rows(workspace: Workspace, host: str | None = None, *, children: bool = False) -> list[Row]:
-    """The sessions captured here, the latest first; those that another session started only with `children`."""
+def rows(workspace: Workspace, host: str | None = None, *, children: bool = False) -> tuple[list[Row], tuple[str, ...]]:
+    """The sessions captured here, the latest first, and what is wrong with those that cannot be read.
+
+    Those that another session started only with `children`.
+    """
+    damaged: list[str] = []
     read = Transcripts(workspace)
     counts = _Counts(workspace)
     found = [
         _row(read, stored, counts)
-        for stored in stored_sessions(workspace.backend)
+        for stored in stored_sessions(workspace.backend, damaged)
         if (host is None or stored.manifest.host == host) and (children or stored.manifest.parent is None)
     ]
     counts.save()
-    return sorted(
-        found, key=lambda row: (row.last or row.stored.manifest.captured, row.stored.manifest.name), reverse=True
-    )
+    found.sort(key=lambda row: (row.last or row.stored.manifest.captured, row.stored.manifest.name), reverse=True)
+    return found, tuple(damaged)
 
 
 def session(workspace: Workspace, wanted: str) -> StoredSession:
@@ -118,7 +121,8 @@ def turns(
 
 def verify(workspace: Workspace, wanted: str | None = None) -> Iterator[Checked]:
     """Re-hash every stored byte of one session or of all."""
-    chosen = [session(workspace, wanted)] if wanted is not None else stored_sessions(workspace.backend)
+    damaged: list[str] = []
+    chosen = [session(workspace, wanted)] if wanted is not None else stored_sessions(workspace.backend, damaged)
     for stored in chosen:
         chunks = size = 0
         faults = []
@@ -135,6 +139,8 @@ def verify(workspace: Workspace, wanted: str | None = None) -> Iterator[Checked]
                 size += len(data)
             faults += _apart_faults(stored, generation)
         yield Checked(stored.manifest.name, chunks, size, tuple(faults))
+    if damaged:
+        yield Checked("?", 0, 0, tuple(damaged))
 
 
 def _apart_faults(stored: StoredSession, generation: Generation) -> Iterator[str]:

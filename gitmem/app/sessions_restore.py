@@ -177,7 +177,7 @@ def _last(stored: StoredSession) -> Generation:
 def _children(workspace: Workspace, main: StoredSession) -> list[StoredSession]:
     return [
         stored
-        for stored in stored_sessions(workspace.backend)
+        for stored in stored_sessions(workspace.backend, [])
         if stored.manifest.host == main.manifest.host and stored.manifest.parent == main.manifest.session
     ]
 

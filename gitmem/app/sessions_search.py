@@ -63,7 +63,8 @@ class Hit:
 @dataclass(frozen=True)
 class Coverage:
     """What was looked at. `sessions` and `turns` by host; `skipped` turns by speaker that were left out; `words`: in
-    how many turns each word stands; `unwatched`: hosts of which nothing is known here; `swept`: when was last captured.
+    how many turns each word stands; `unwatched`: hosts of which nothing is known here; `swept`: when was last captured;
+    `damaged`: sessions that could not be read.
     """
 
     sessions: dict[str, int]
@@ -77,6 +78,7 @@ class Coverage:
     folders: dict[str, tuple[str, ...]]
     unwatched: tuple[str, ...]
     faults: dict[str, str]
+    damaged: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -130,10 +132,11 @@ class _Scan:
         self._first: datetime | None = None
         self._last: datetime | None = None
         self._untimed = 0
+        self._damaged: list[str] = []
 
     def run(self) -> Iterator[tuple[StoredSession, int, Turn, Counter[str], int]]:
         read = Transcripts(self._workspace)
-        for stored in stored_sessions(self._workspace.backend):
+        for stored in stored_sessions(self._workspace.backend, self._damaged):
             last = stored.manifest.last
             if last is None or not self._is_asked(stored):
                 continue
@@ -195,6 +198,7 @@ class _Scan:
             folders=self._folders(),
             unwatched=tuple(name for name in adapters() if not hosts.get(name, {}).get("sessions")),
             faults=faults,
+            damaged=tuple(self._damaged),
         )
 
     def _folders(self) -> dict[str, tuple[str, ...]]:

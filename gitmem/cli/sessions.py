@@ -42,7 +42,9 @@ def listing(
 ) -> None:
     """The captured sessions, the latest first: turns, when, bytes, and whether the host still has them."""
     door: Door = ctx.obj
-    found = app_sessions.rows(open_workspace(door.env), host, children=subagents)
+    found, damaged = app_sessions.rows(open_workspace(door.env), host, children=subagents)
+    for fault in damaged:
+        door.note(f"{door.style('damaged', 'red')}: {door.style(fault)}")
     table = []
     for row in found[:limit]:
         manifest = row.stored.manifest
@@ -128,9 +130,10 @@ def show(
     if door.as_json:
         return
     where = app_sessions.where_is_origin(Transcripts(workspace), stored)
-    gone = f"; {stored.manifest.host} has deleted its file" if where == "gone" else ""
+    gone = "; the host has deleted its file" if where == "gone" else ""
     more = f", {len(shown) - limit} more" if limit is not None and len(shown) > limit else ""
-    door.note(f"{stored.manifest.name}: {counted(len(shown), 'turn')}{more}, captured {stored.manifest.captured}{gone}")
+    captured = f"captured {stored.manifest.captured}{gone}"
+    door.note(door.style(f"{stored.manifest.name}: {counted(len(shown), 'turn')}{more}, {captured}"))
 
 
 def _shortest(names: set[str]) -> dict[str, str]:
@@ -228,7 +231,7 @@ def restore(
             f"{'would restore' if dry_run else 'restored'} {door.style(item.name)} to {door.style(str(item.path))}"
         )
         removed = f", {counted(item.removed, 'line')} with a removed secret" if item.removed else ""
-        door.say(f"  {item.bytes:,} bytes, sha256 {item.sha256}, captured {item.captured}{removed}")
+        door.say(door.style(f"  {item.bytes:,} bytes, sha256 {item.sha256}, captured {item.captured}{removed}"))
     if not receipts and not door.as_json:
         door.say("nothing to restore: the host has every byte that was captured")
 
@@ -348,13 +351,16 @@ def _say_coverage(door: Door, answer: Any, asked: Any) -> None:
         for name, number in coverage.sessions.items()
     )
     when = f", from {coverage.first[:10]} to {coverage.last[:10]}" if coverage.first else ""
-    door.note(f"searched: {hosts or 'nothing'}{when}; last captured {coverage.swept or 'never'}")
+    door.note(door.style(f"searched: {hosts or 'nothing'}{when}; last captured {coverage.swept or 'never'}"))
     skipped = {name: n for name, n in coverage.skipped.items() if name not in asked.roles and n}
     if skipped:
         door.note("left out: " + ", ".join(f"{counted(n, f'{name} turn')}" for name, n in skipped.items()) + " (--all)")
     if coverage.untimed:
         door.note(f"left out: {counted(coverage.untimed, 'turn')} without a time")
-    door.note("nothing of: " + ", ".join(coverage.unwatched)) if coverage.unwatched else None
+    if coverage.unwatched:
+        door.note("nothing of: " + ", ".join(coverage.unwatched))
+    for fault in coverage.damaged:
+        door.note(f"{door.style('damaged', 'red')}: {door.style(fault)}")
     for name, fault in coverage.faults.items():
         door.note(f"{name}: {door.style(fault)}")
 

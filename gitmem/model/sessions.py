@@ -12,6 +12,7 @@ from typing import Any, Final
 from gitmem.errors import CorruptRecord
 from gitmem.model.frozen import dataclass, field
 from gitmem.model.ids import is_digest
+from gitmem.model.times import parse_instant
 
 _FORMAT: Final = 1
 _TEXT_LIMIT: Final = 400
@@ -142,8 +143,8 @@ def _generation(data: Any) -> Generation:
         at = chunk.end
     return Generation(
         number=_count(data["number"]),
-        begun=_text(data["begun"]),
-        captured=_text(data["captured"]),
+        begun=_instant(data["begun"]),
+        captured=_instant(data["captured"]),
         origin=_count(data["origin"]),
         lines=_count(data["lines"]),
         chunks=chunks,
@@ -156,6 +157,11 @@ def _text(value: Any) -> str:
     if not isinstance(value, str) or not 0 < len(value) <= _TEXT_LIMIT:
         raise ValueError(f"a text of 1 to {_TEXT_LIMIT} characters was expected")
     return value
+
+
+def _instant(value: Any) -> str:
+    parse_instant(_text(value))
+    return str(value)
 
 
 def _count(value: Any) -> int:

@@ -106,23 +106,19 @@ def stored_session(
     return None
 
 
-def stored_sessions(backend: Backend) -> Iterator[StoredSession]:
-    """Every session once, those with refs of their own first; what was captured on from an archive is not repeated."""
-    seen = set()
-    for ref, commit in backend.refs(SESSIONS):
-        found = _read(snapshot(backend, commit), ref, "")
+def stored_sessions(backend: Backend, damaged: list[str]) -> Iterator[StoredSession]:
+    """Every session once, those with refs of their own first; what was captured on from an archive is not repeated.
+
+    One that cannot be read keeps no other from being read: what is wrong with it is added to `damaged`.
+    """
+    for ref, folder in _names(backend):
+        try:
+            found = _read(snapshot(backend, ref), ref, "" if ref.startswith(SESSIONS) else folder)
+        except (CorruptRecord, NotFound) as error:
+            damaged.append(error.message)
+            continue
         if found is not None:
-            seen.add(ref.removeprefix(SESSIONS))
             yield found
-    for archive in session_archives(backend):
-        view = snapshot(backend, archive)
-        for folder in _folders(view):
-            if folder in seen:
-                continue
-            seen.add(folder)
-            found = _read(view, archive, folder)
-            if found is not None:
-                yield found
 
 
 def sessions_like(backend: Backend, wanted: str) -> list[StoredSession]:

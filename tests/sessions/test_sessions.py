@@ -143,6 +143,42 @@ def test_damage_is_named(host: Host) -> None:
     assert bad.code == 3 and "does not hash to its manifest" in bad.out
 
 
+def test_one_damaged_session_hides_no_other(host: Host) -> None:
+    talk(host)
+    git(host.repo, "update-ref", host.ref.replace(SESSION, "broken"), "HEAD")
+    listed = host.run("sessions", "list")
+    assert SESSION in listed.out and "damaged: refs/gitmem/sessions/" in listed.err and listed.code == 0
+    found = host.run("sessions", "search", "passed")
+    assert "412 passed" in found.out and "damaged" in found.err
+    bad = host.run("sessions", "verify")
+    assert bad.code == 3 and "holds no session" in bad.out
+    assert host.capture()["unchanged"] == 1
+
+
+def test_what_a_fetched_session_says_of_itself_is_escaped(host: Host) -> None:
+    """A manifest may hold any text; no terminal is told what to do by it."""
+    talk(host)
+    row = host.manifest()
+    row["session"] = "evil\u001b[2J"
+    blob = git(host.repo, "hash-object", "-w", "--stdin", input=json.dumps(row)).strip()
+    rows = git(host.repo, "ls-tree", host.ref).splitlines()
+    changed = "\n".join(item if "manifest" not in item else f"100644 blob {blob}\tmanifest.json" for item in rows)
+    tree = git(host.repo, "mktree", input=changed + "\n").strip()
+    commit = git(host.repo, "commit-tree", "-m", "evil", tree).strip()
+    from gitmem.model.layout import session_ref
+
+    git(host.repo, "update-ref", session_ref("claude-code", row["session"]), commit)
+    for words in (
+        ["list"],
+        ["show", "evil"],
+        ["search", "passed"],
+        ["verify"],
+        ["restore", "evil", "--dry-run", "--to", "x"],
+    ):
+        said = host.run("sessions", *words)
+        assert "\x1b" not in said.out + said.err and ("evil" in said.out + said.err or words == ["verify"])
+
+
 def test_restore_never_writes_over_and_gives_all_or_nothing(host: Host) -> None:
     data = talk(host)
     child = host.path().with_suffix("") / "subagents/agent-a1.jsonl"
