@@ -105,7 +105,7 @@ def rank(
             lanes["exact"] = ENTITY_WEIGHT
         if places and (near := affinity(candidate.ranked.names, places)):
             lanes["place"] = PLACE_WEIGHT * near
-        score = sum(lanes.values()) * _STATE_WEIGHT[candidate.state] * ORIGIN_WEIGHT[candidate.origin]
+        score = sum(lanes.values()) * states[candidate.state] * ORIGIN_WEIGHT[candidate.origin]
         scored.append(Scored(candidate, round(score, 6), lanes, matched))
     return sorted(scored, key=_order)
 
