@@ -51,6 +51,16 @@ class Ranked:
     words: str
 
 
+def ends_at(place: int) -> int:
+    """The byte behind the card at a place."""
+    return (place >> _LENGTH_BITS) + (place & LARGEST)
+
+
+def first_place(offset: int) -> int:
+    """The least place of a card that begins at or behind a byte."""
+    return offset << _LENGTH_BITS
+
+
 class Cards:
     """The first `size` bytes of a file of cards, read."""
 

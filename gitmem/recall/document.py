@@ -143,11 +143,15 @@ def texts_of(memory: Memory, recorded: datetime) -> list[str]:
 
     The title twice: githist dev MRR 67.1 -> 68.0; a field of its own loses (hit@1 59.5 -> 47.9).
     """
+    return [*said_by(memory), recorded.astimezone(timezone.utc).strftime("%Y %B")]
+
+
+def said_by(memory: Memory) -> list[str]:
+    """All that a memory says, the title twice."""
     parts: list[str] = [memory.title, memory.title, memory.body, *memory.aliases, memory.cue or ""]
     parts += [f"{alternative.title}\n{alternative.why}" for alternative in memory.alternatives]
     parts += [step.text for step in memory.steps]
     parts += [*memory.claims, *memory.groundings, *memory.tags, memory.key or "", *sorted(paths_of(memory))]
-    parts.append(recorded.astimezone(timezone.utc).strftime("%Y %B"))
     return [part for part in parts if part]
 
 

@@ -20,6 +20,12 @@ class IndexDamaged(GitmemError):
     code = "index_damaged"
 
 
+class MeaningUnavailable(GitmemError):
+    """The model of `gitmem[semantic]` is installed and cannot be used. Words are searched all the same."""
+
+    code = "meaning_unavailable"
+
+
 @contextmanager
 def unwritable_is_busy() -> Iterator[None]:
     """A disk that is full or read-only: what was indexed before can still be read."""
