@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import ceil
-from typing import Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from gitmem.model.frozen import replace
 from gitmem.model.judgement import Filter
+from gitmem.model.records import memory_from_bytes
 from gitmem.model.tokens import tokens
-from gitmem.recall.cards import Cards
+from gitmem.recall.cards import Cards, first_place
 from gitmem.recall.clauses import Clauses
-from gitmem.recall.document import NUMBER_FIELDS, gram_term, newest, pieces_of, uid
+from gitmem.recall.document import NUMBER_FIELDS, OPEN_END, gram_term, newest, pieces_of, said_by, uid
 from gitmem.recall.query import Found, Hit, Query, Term
-from gitmem.recall.ranking import CANDIDATES, GRAM_FLOOR, Candidate, Corpus, Scored, confidence, rank
+from gitmem.recall.ranking import (
+    CANDIDATES,
+    GRAM_FLOOR,
+    MEANING_FLOOR,
+    Candidate,
+    Corpus,
+    Scored,
+    confidence,
+    rank,
+)
 from gitmem.recall.words import MAX_TERMS, Words, runs, words
+
+if TYPE_CHECKING:
+    from gitmem.recall.vectors import Nearness
 
 _SIMILAR_TERMS: Final = 24  # the rarest words of a text say what it is near to; more only cost time
 # The part of them that a similar memory holds. Texts that say the same share at least half of their words
 # (tests/policy/near_pairs.py); two that do not share one or two rare ones by chance, and reading those costs time.
 _SIMILAR_SHARE: Final = 0.2
+# Versions that are near in meaning are looked up so many at once, until half of CANDIDATES pass the filter or so many
+# were looked at. Looking one up takes 0.03 ms.
+_LOOKED_UP: Final = 100
+_MOST_LOOKED_AT: Final = 2000
 _RANKED_NUMBERS: Final = ("card", "length", "state_rank", "origin_rank", "recorded", "changed", "since", "until")
 
 
@@ -35,10 +52,19 @@ class Version(NamedTuple):
 class Reader:
     """One searcher with its cards. tantivy's errors come out as they are; `SearchIndex` gives them a type."""
 
-    def __init__(self, searcher: Any, clauses: Clauses, cards: Cards, replaced: bool) -> None:
+    def __init__(
+        self,
+        searcher: Any,
+        clauses: Clauses,
+        cards: Cards,
+        replaced: bool,
+        near: Callable[[Sequence[str], Words, Corpus], Nearness | None] | None = None,
+    ) -> None:
+        """near: how near every card is in meaning to a question, where that is known."""
         self._searcher: Final = searcher
         self._clauses: Final = clauses
         self._cards: Final = cards
+        self._near: Final = near
         self._replaced: Final = replaced  # whether tantivy's own counts include versions that are gone
 
     def search(self, query: Query, seen: Filter | None, also: Filter | None) -> Found:
@@ -46,7 +72,7 @@ class Reader:
         if not any(text.strip() for text in query.texts):
             return self._newest(passing, query)
         searched = self.count(passing)
-        asked = words(query.texts, self.frequency, self._documents(), query.previous)
+        asked = self._asked(query)
         if not asked.weights:
             return Found((), 0, searched)
         exactly = (*(asked.phrases if query.phrase else ()), *runs(query.phrases))
@@ -56,13 +82,19 @@ class Reader:
             wanted = self._clauses.must([passing, self._clauses.flat(self._text(asked))])
             return replace(self._newest(wanted, query), searched=searched)
         corpus = self._corpus(asked)
-        order = rank(self._candidates(asked, passing, corpus), asked, corpus, query.places, giving=also is not None)
+        candidates = list(self._candidates(asked, passing, corpus))
+        cosines: dict[int, float] = {}
+        asking = (query.previous or "", *query.texts)
+        if self._near and not asked.literal and (near := self._near(asking, asked, corpus)):
+            candidates += self._alike(near, passing, {candidate.place for candidate in candidates})
+            cosines = {candidate.place: near.of(candidate.place) for candidate in candidates}
+        order = rank(candidates, asked, corpus, query.places, giving=also is not None, cosines=cosines)
         page = order[query.offset : query.offset + query.limit]
         hits = tuple(self._hit(scored, confidence(scored, asked, corpus)) for scored in page)
         return Found(hits, len(order), searched, max((hit.confidence for hit in hits), default=0.0))
 
     def terms(self, query: Query) -> list[Term]:
-        asked = words(query.texts, self.frequency, self._documents(), query.previous)
+        asked = self._asked(query)
         return [Term(term, weight, self.frequency(term)) for term, weight in asked.weights.items()]
 
     def similar(self, text: str, limit: int) -> list[Hit]:
@@ -90,6 +122,14 @@ class Reader:
             card = self._cards.ranked(numbers["card"])
             yield Version(card.ref, card.id, card.blob, numbers)
 
+    def said(self, covered: int) -> Iterator[tuple[int, str]]:
+        """The place and the text of every version whose card begins at or behind a byte, by place."""
+        wanted = self._clauses.between("card", first_place(covered), OPEN_END)
+        addresses = [address for _, address in self._run(wanted, self._searcher.num_docs, count=False).hits]
+        for place in sorted(self._searcher.fast_field_values("card", addresses)):
+            if raw := self._cards.record(place):
+                yield place, "\n".join(said_by(memory_from_bytes(raw, trusted=True)))
+
     def record(self, version: Version) -> bytes:
         return self._cards.record(version.numbers["card"])
 
@@ -114,22 +154,31 @@ class Reader:
     def _run(self, query: Any, limit: int, **kwargs: Any) -> Any:
         return self._searcher.search(query, max(limit, 1), **kwargs)
 
+    def _asked(self, query: Query) -> Words:
+        return words(
+            query.texts, self.frequency, self._documents(), query.previous, lambda start: self.begun("text", start)
+        )
+
     def _documents(self) -> int:
         return max(int(self._searcher.num_docs) - 1, 0)  # without the state
 
     def _corpus(self, asked: Words) -> Corpus:
-        pieces = [] if asked.literal else list(dict.fromkeys(p for word in asked.weights for p in pieces_of(word)))
-        average = self._searcher.aggregate(self._clauses.everything(), {"length": {"avg": {"field": "length"}}})
+        pieces = [] if asked.literal else list(dict.fromkeys(p for word in asked.head for p in pieces_of(word)))
+        mean = {name: {"avg": {"field": name}} for name in ("length", "letters")}
+        average = self._searcher.aggregate(self._clauses.everything(), mean)
+        terms = [*asked.weights, *(other for others in asked.also.values() for other in others)]
         return Corpus(
             documents=self._documents(),
             average=float(average["length"]["value"] or 1.0),
-            terms={term: self.frequency(term) for term in asked.weights},
+            letters=float(average["letters"]["value"] or 1.0),
+            terms={term: self.frequency(term) for term in terms},
             grams={piece: self._frequency("grams", gram_term(piece)) for piece in pieces[:MAX_TERMS]},
+            also=asked.also,
         )
 
     def _text(self, asked: Words) -> Any:
         """Any of the words; of a query of flags alone, any of the flags and nothing else."""
-        weights = dict.fromkeys(asked.flags, 1.0) if asked.literal else asked.weights
+        weights = dict.fromkeys(asked.flags, 1.0) if asked.literal else _with_others(asked)
         return self._clauses.any_of(
             [self._clauses.weighted(self._clauses.term("text", t), w) for t, w in weights.items()]
         )
@@ -153,6 +202,22 @@ class Reader:
             for _, address in self._run(query, CANDIDATES, count=False).hits:
                 found[(address.segment_ord, address.doc)] = address
         yield from self._read(list(found.values()))
+
+    def _alike(self, near: Nearness, passing: Any, known: Collection[int]) -> Iterator[Candidate]:
+        """The nearest versions that pass, looked up as all others are, of those that no word has brought."""
+        clauses, passed = self._clauses, 0
+        places = near.above(MEANING_FLOOR)[:_MOST_LOOKED_AT]
+        for start in range(0, len(places), _LOOKED_UP):
+            batch = frozenset(places[start : start + _LOOKED_UP])
+            names = [uid(card.ref, card.id, card.since) for card in map(self._cards.ranked, batch)]
+            query = clauses.must([passing, clauses.flat(clauses.one_of("uid", names))])
+            addresses = [address for _, address in self._run(query, len(batch), count=False).hits]
+            # A version that was put anew has another card; what the old one said is not what is found.
+            found = [candidate for candidate in self._read(addresses) if candidate.place in batch]
+            yield from (candidate for candidate in found if candidate.place not in known)
+            passed += len(found)
+            if passed >= CANDIDATES // 2:
+                return
 
     def _read(self, addresses: Sequence[Any]) -> Iterator[Candidate]:
         columns = [self._searcher.fast_field_values(name, addresses) for name in _RANKED_NUMBERS]
@@ -182,3 +247,9 @@ class Reader:
 def _newest_first(candidate: Candidate) -> tuple[int, str]:
     name = uid(candidate.ranked.ref, candidate.ranked.id, candidate.since)
     return -newest(candidate.recorded, name), name
+
+
+def _with_others(asked: Words) -> dict[str, float]:
+    """The terms of a question and, lighter, those that may stand in their place."""
+    others = {o: part * asked.weights[t] for t, found in asked.also.items() for o, part in found.items()}
+    return {**others, **asked.weights}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
+from functools import partial
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-from gitmem.model.frozen import dataclass, shape
 from gitmem.model.judgement import Filter
 from gitmem.model.records import memory_from_bytes
 from gitmem.recall.cards import Cards, CardWriter
@@ -28,10 +27,15 @@ from gitmem.recall.document import (
     uid,
 )
 from gitmem.recall.faults import IndexBusy, IndexDamaged
+from gitmem.recall.index_state import State, stamp, state_from_text, state_text
 from gitmem.recall.positions import Positions, PositionsFile, Step
 from gitmem.recall.query import Found, Hit, Query, Term
 from gitmem.recall.reader import Reader
 from gitmem.recall.writer_lock import writer_lock
+
+if TYPE_CHECKING:
+    from gitmem.recall.meaning import Meaning
+    from gitmem.recall.semantic import Model
 
 # What tantivy, the cards and numbers that were changed on disk raise.
 _BROKEN: Final = (ValueError, OSError, TypeError, ArithmeticError, LookupError, zlib.error)
@@ -39,25 +43,6 @@ WRITER_MEMORY: Final = 30_000_000  # bytes; tantivy takes no less than 15 MB
 REFS: Final = ("main", "inbox")
 _REBUILD = "gitmem reindex builds it again"
 _ATTEMPTS: Final = 10  # to open what a writer replaces meanwhile; each loses only to one more whole update
-
-
-@dataclass(frozen=True)
-class State:
-    """What an index says of itself, written with its data, so never ahead of it.
-
-    tips: the commit of each ref that it shows. generation: of the files beside it. cards: bytes of cards. steps,
-    checksum, oid: of the positions. replaced: True once a version was taken out or put anew, from when on tantivy's
-    own counts are too high.
-    """
-
-    tips: Mapping[str, str]
-    generation: int = 0
-    timeline: int = 0
-    cards: int = 0
-    steps: int = 0
-    checksum: int = 0
-    oid: int = 20
-    replaced: bool = False
 
 
 class SearchIndex:
@@ -68,8 +53,9 @@ class SearchIndex:
     again for each question (under 1 ms). One process at a time writes; readers go on meanwhile.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, model: Model | None) -> None:
         self._folder: Final = folder / schema_name()
+        self._meaning: Final = _meaning(model, self._folder)
         self._schema: Final = make_schema()
         self._clauses: Final = Clauses(self._schema)
         self._damaged = False
@@ -81,9 +67,9 @@ class SearchIndex:
         self._reopen()
 
     @classmethod
-    def open(cls, folder: Path) -> SearchIndex:
-        """The index in `folder`, which need not exist."""
-        return cls(folder)
+    def open(cls, folder: Path, model: Model | None = None) -> SearchIndex:
+        """The index in `folder`, which need not exist. With a model, meaning is searched beside words."""
+        return cls(folder, model)
 
     @property
     def tips(self) -> Mapping[str, str]:
@@ -92,7 +78,16 @@ class SearchIndex:
 
     def is_current(self) -> bool:
         """False when what lies on disk is, or may be, another index than this object shows."""
-        return self._index is not None and self._seen == _stamp(self._folder / "meta.json")
+        return self._index is not None and self._seen == stamp(self._folder / "meta.json")
+
+    def is_learned(self) -> bool:
+        """Whether every version has the vector that the model makes of it, or there is no model."""
+        return self._meaning is None or self._meaning.covers(self._state.generation, self._state.cards)
+
+    @property
+    def doubt(self) -> str:
+        """Why the last search went by words alone though there is a model; "" when it did not."""
+        return self._meaning.doubt if self._meaning else ""
 
     def positions(self) -> Positions:
         """The first-parent history that this index knows. Raises IndexDamaged."""
@@ -162,7 +157,7 @@ class SearchIndex:
                     dict(tips), generation, timeline, cards.end, len(longer), longer.checksum, longer.oid_size, replaced
                 )
                 writer.delete_documents_by_term("uid", STATE_UID)
-                self._add(writer, {"uid": STATE_UID, "state": json.dumps(_plain(state), sort_keys=True)})
+                self._add(writer, {"uid": STATE_UID, "state": state_text(state)})
                 with self._damage_is_typed():
                     writer.commit()
             except BaseException:
@@ -174,6 +169,18 @@ class SearchIndex:
                 writer.wait_merging_threads()
             self._reopen()
             self._clear()
+
+    def learn(self) -> None:
+        """Make the vectors that are missing. Raises IndexBusy as `update` does, IndexDamaged, and MeaningUnavailable
+        when the model cannot be loaded."""
+        if self._meaning is None or self.is_learned():
+            return
+        with writer_lock(self._folder.with_name(f"{self._folder.name}.lock")):
+            self._reopen()
+            with self._damage_is_typed():
+                if self._reader:
+                    generation, cards = self._state.generation, self._state.cards
+                    self._meaning.learn(generation, cards, self._reader.said(self._meaning.covered(generation)))
 
     def _put(self, writer: Any, cards: CardWriter, document: Document) -> None:
         card = card_of(document)
@@ -341,7 +348,7 @@ class SearchIndex:
         damaged, self._damaged = self._damaged, False
         for _ in range(_ATTEMPTS):
             self._index, self._reader, self._positions, self._state = None, None, None, State({})
-            self._seen = _stamp(meta)
+            self._seen = stamp(meta)
             if damaged or self._seen is None:
                 return
             try:
@@ -350,7 +357,7 @@ class SearchIndex:
                 return
             except IndexDamaged:
                 self._damaged = False
-                if self._seen == _stamp(meta):  # else a writer replaced it while it was read: what is there now?
+                if self._seen == stamp(meta):  # else a writer replaced it while it was read: what is there now?
                     return
 
     def _load(self) -> None:
@@ -363,12 +370,13 @@ class SearchIndex:
         found = searcher.search(self._clauses.term("uid", STATE_UID), 1).hits
         if not found:  # made, and the process died before the first update was whole
             return
-        state = State(**json.loads(searcher.doc(found[0][1]).get_first("state") or ""))
+        state = state_from_text(searcher.doc(found[0][1]).get_first("state") or "")
         cards = Cards(self._beside("cards", state.generation), state.cards)
         beside = self._beside("positions", state.generation, state.timeline)
         # Opened with the rest, so that what was opened before a rebuild goes on answering.
         self._positions = PositionsFile(beside, state.steps, state.oid)
-        self._reader = Reader(searcher, self._clauses, cards, state.replaced)
+        near = partial(self._meaning.near, generation=state.generation) if self._meaning else None
+        self._reader = Reader(searcher, self._clauses, cards, state.replaced, near)
         self._index, self._state = index, state
 
     @contextmanager
@@ -383,14 +391,9 @@ class SearchIndex:
             raise IndexDamaged(f"the search index in {self._folder} cannot be read: {error}", hint=_REBUILD) from error
 
 
-def _plain(state: State) -> dict[str, Any]:
-    return {name: getattr(state, name) for name in shape(State).names}
-
-
-def _stamp(path: Path) -> tuple[int, int, int] | None:
-    """What changes when the file is replaced, as every update of the index does."""
-    try:
-        found = path.stat()
-    except OSError:
+def _meaning(model: Model | None, folder: Path) -> Meaning | None:
+    if model is None:
         return None
-    return found.st_ino, found.st_mtime_ns, found.st_size
+    from gitmem.recall.meaning import Meaning
+
+    return Meaning(model, folder)
