@@ -22,10 +22,10 @@ Stamp = list[int | str]
 class Known:
     """What is known of one session's origin.
 
-    `stamp`: what `stamp_of` gave before it was last read to its end; empty when it has to be read again. `marks`: for
-    `<generation>:<bytes of the origin>` the keyed digest of these bytes; two while a write may be under way.
-    `plain`: the captured bytes are the file's own, so that the file can be given back. `degraded`: the day on which
-    no further generation was begun. `remembered`: what the redactor knows about the lines to come.
+    `stamp`: what `stamp_of` gave before it was last read to its end; empty when it has to be read again. `marks`: the
+    keyed digests of what was captured, by `mark_of`; two while a write may be under way. `plain`: the captured bytes
+    are the file's own, so that the file can be given back. `degraded`: the day on which no further generation was
+    begun. `remembered`: what the redactor knows about the lines to come.
     """
 
     path: str
@@ -82,9 +82,14 @@ class Progress:
         self._changed = False
 
 
-def mark_of(generation: int, length: int) -> str:
-    """The name in `Known.marks` of the first `length` bytes of an origin as they stand in a generation."""
-    return f"{generation}:{length}"
+def mark_of(generation: int, origin: int) -> str:
+    """The name in `Known.marks` of what was captured in a generation, which is `origin` bytes of the host's file."""
+    return f"{generation}:{origin}"
+
+
+def mark_of_given_back(generation: int, origin: int, length: int) -> str:
+    """The same when a file of `length` bytes was given back for them: markers stand in it for secrets."""
+    return f"{mark_of(generation, origin)}={length}"
 
 
 def stamp_of(path: Path, version: str | None) -> Stamp:

@@ -149,6 +149,8 @@ class Sweeper:
         def known(final: bool) -> Known:
             at = append.generation
             mark = {mark_of(at.number, at.origin): prefix.digest} if at and at.origin else {}
+            if not taken and marks:
+                mark = marks  # nothing was added, so they hold as they are
             return Known(str(origin.path), stamp if final else [], mark, plain, "", redactor.remembered)
 
         for raw in prefix.lines(self._tools.complete, from_start=begin):
@@ -221,18 +223,14 @@ def _followed(
     Leaves `prefix` behind them. That is another number than was read once when the file was given back: markers
     stand in it for secrets.
     """
-    marks = {int(at): mark for number, at, mark in _marks(known) if number == str(last.number)}
-    length = last.origin if last.origin in marks else next(iter(marks), None)
-    if length is not None:
-        return length if prefix.skip(length) and prefix.digest == marks[length] else None
+    name = mark_of(last.number, last.origin)
+    for mark, digest in known.marks.items() if known else ():
+        taken, _, given_back = mark.partition("=")
+        if taken == name:
+            length = int(given_back) if given_back else last.origin
+            return length if prefix.skip(length) and prefix.digest == digest else None
     same = comes_from(stored.stream(last), _seen(prefix.taken(last.origin), redactor))
     return last.origin if same else None
-
-
-def _marks(known: Known | None) -> Iterator[tuple[str, str, str]]:
-    for name, mark in known.marks.items() if known else ():
-        number, _, at = name.partition(":")
-        yield number, at, mark
 
 
 def _seen(lines: Iterator[bytes], redactor: Redacting) -> Iterator[bytes]:

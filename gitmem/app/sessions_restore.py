@@ -10,7 +10,7 @@ from typing import Final
 
 from gitmem.app.capture import LOCK
 from gitmem.app.capture_lines import Prefix, put_back
-from gitmem.app.capture_progress import Known, Progress, mark_of
+from gitmem.app.capture_progress import Known, Progress, mark_of_given_back
 from gitmem.app.sessions import session
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, Locked, NotFound, Refused
@@ -79,7 +79,8 @@ def _note_given_back(workspace: Workspace, targets: list[tuple[StoredSession, Pa
             size = path.stat().st_size
             prefix.skip(size)
         known = progress.known(stored.manifest.name)
-        marks = {mark_of(_last(stored).number, size): prefix.digest}
+        last = _last(stored)
+        marks = {mark_of_given_back(last.number, last.origin, size): prefix.digest}
         progress.note(
             stored.manifest.name,
             Known(str(path), [], marks, remembered=known.remembered if known else ()),

@@ -127,6 +127,51 @@ def test_state_that_was_lost_costs_a_comparison_and_no_second_copy(host: Host) -
     assert host.stored().splitlines()[3] == path.read_bytes().splitlines()[3]
 
 
+def test_a_rewrite_is_seen_without_the_state_too(host: Host) -> None:
+    path = host.say("first", f"the token is {SECRET}", "third")
+    host.capture()
+    path.write_bytes(path.read_bytes().replace(b"third", b"fourth"))
+    (host.repo / ".git/gitmem/capture.json").unlink()
+    assert host.capture()["sessions"][SESSION]["state"] == "rewritten"
+
+
+def test_a_ref_that_was_set_back_is_caught_up_again(host: Host) -> None:
+    """The state is ahead of what is stored; it must not be believed."""
+    path = host.say("first")
+    host.capture()
+    old = git(host.repo, "rev-parse", host.ref).strip()
+    host.say("second", first=2)
+    host.capture()
+    git(host.repo, "update-ref", host.ref, old)
+    host.say("third", first=3)
+    host.capture()
+    assert host.stored() == path.read_bytes() and len(host.manifest()["generations"]) == 1
+
+
+def test_a_ref_that_was_deleted_is_made_again(host: Host) -> None:
+    path = host.say("first")
+    host.capture()
+    git(host.repo, "update-ref", "-d", host.ref)
+    host.say("second", first=2)
+    host.capture()
+    assert host.stored() == path.read_bytes()
+
+
+def test_what_was_given_back_with_markers_goes_on_where_it_ended(host: Host) -> None:
+    path = host.say("first", f"the token is {SECRET}", "third")
+    host.capture()
+    path.unlink()
+    assert host.run("sessions", "restore", SESSION).code == 0
+    assert SECRET.encode() not in path.read_bytes()
+    before = host.objects()
+    assert host.capture()["captured"] == 0 and host.objects() == before
+    host.say("fourth", first=4)
+    assert host.capture()["sessions"][SESSION]["state"] == "grown"
+    host.say("fifth", first=5)
+    host.capture()
+    assert host.stored() == path.read_bytes() and len(host.manifest()["generations"]) == 1
+
+
 def test_a_second_run_ends_at_once(host: Host) -> None:
     host.say("first")
     (host.repo / ".git/gitmem").mkdir(exist_ok=True)
