@@ -17,7 +17,7 @@ from typing import Final
 
 from gitmem.model.pattern import pattern
 
-_TOKENS_VERSION: Final = 1
+_TOKENS_VERSION: Final = 2
 LONGEST: Final = 200  # characters of one token; tantivy refuses terms over 65,530 bytes, nobody types 200
 
 _REMEMBERED: Final = 64  # characters of a name whose tokens are kept for the next time it is met
@@ -32,7 +32,7 @@ _CHAIN: Final = pattern(
 _SEGMENT: Final = pattern(r"[/\\]|::")
 _DOT: Final = pattern(r"\.(?![0-9])|(?<![0-9])\.")  # a dot between two digits belongs to a version
 _VERSION: Final = pattern(r"([^\W\d_]*)([0-9]+(?:\.[0-9]+)+)(\w*)")
-_HASH: Final = pattern(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}")
+_HASH: Final = pattern(r"(?=[0-9a-f]*[0-9])(?=[0-9a-f]*[a-f])[0-9a-f]{7,200}")
 _SHORT_HASH: Final = 7
 _CAMEL: Final = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 # Thai, Lao, Myanmar, Hangul, Khmer, kana, Han.
@@ -125,8 +125,8 @@ def _name(piece: str) -> Iterator[str]:
     words = [word for part in re.split(r"[-']", piece) for word in _parts(part)]
     if len(words) > 1 and len(piece) <= LONGEST and not any("." in word for word in words):
         yield from _word("".join(words))
-    if piece.startswith("_") or piece.endswith("_"):
-        yield _fold(piece)
+    if piece.startswith("_") or piece.endswith("_") or ("_" in piece and "." in piece):
+        yield _fold(piece[:LONGEST])
     for word in words:
         if "." in word:
             yield from _version(word)
@@ -136,11 +136,11 @@ def _name(piece: str) -> Iterator[str]:
 
 def _parts(name: str) -> list[str]:
     """The words of a snake or camel name; a version stays whole."""
-    if "." in name:
-        return [name]
     parts: list[str] = []
     for word in name.split("_"):
-        if word and (_HASH.fullmatch(word) or (word.islower() and word.isalpha())):
+        if "." in word:
+            parts.append(word)
+        elif word and (_HASH.fullmatch(word) or (word.islower() and word.isalpha())):
             parts.append(word)
         elif word:
             parts += _camel(word)
@@ -183,8 +183,10 @@ def _version(text: str) -> Iterator[str]:
     letters, numbers, suffix = match.groups()
     if letters or suffix:
         yield _fold(text)
-    if len(letters) > 1:
-        yield from _word(letters)
+    for beside in (letters, suffix):
+        if len(beside) > 1 or _UNSPACED.search(beside):
+            for word in _parts(beside):
+                yield from _word(word)
     end = len(numbers)
     while end > 0 and "." in numbers[:end] and end <= LONGEST:
         yield numbers[:end]

@@ -51,10 +51,85 @@ def test_every_part_of_an_identifier_is_found_by_asking_for_it(parts: list[str],
     assert set(tokens("zq")) & found == set(tokens("zq")) & set(tokens(" ".join(parts)))
 
 
+# What people call a word, as they write it, and what may stand between two of them.
+TYPED = [
+    "pool", "Pools", "HTTP", "getUserName", "parseHTTPResponse2", "max_pool_size", "MAX_POOL_SIZE", "pre-commit",
+    "E0308", "k8s", "x86", "utf8", "OAuth2", "I18N", "iPhone", "2.10.1", "1.5", "v1.4.2", "9af2bc0d4e", "main.py",
+    "src/app/main.py", "settings.database.pool", "std::vector", "@acme/ui-kit", ".NET", "C++", "C#", "--no-header",
+    "don't", "O'Brien", "caching", "retries", "configuración", "conectado", "naïve", "Straße", "Ünïcode", "café",
+    "令牌刷新", "データベース", "한국어", "ทดสอบ", "ພາສາລາວ", "ភាសាខ្មែរ", "database", "f" * 5 + "0" * 123,
+]  # fmt: skip
+PARTS = {
+    "src/app/main.py": ["main.py", "app", "main"],
+    "settings.database.pool": ["database", "settings pool"],
+    "parseHTTPResponse2": ["http response", "parse"],
+    "MAX_POOL_SIZE": ["pool", "max size"],
+    "max_pool_size": ["maxPoolSize"],
+    "pre-commit": ["precommit", "commit"],
+    "@acme/ui-kit": ["acme", "ui-kit", "kit"],
+    "std::vector": ["vector"],
+    "--no-header": ["header", "no-header"],
+    "2.10.1": ["2.10"],
+    "v1.4.2": ["1.4"],
+    "9af2bc0d4e": ["9af2bc0"],
+    "naïve": ["naive"],
+    "configuración": ["configuracion"],
+    "令牌刷新": ["刷新"],
+    "データベース": ["ベース"],
+    "ทดสอบ": ["สอบ"],
+}
+BETWEEN = [*" \n\t=|<>→…„“`*!?·\"", ", ", "; ", " (", ") ", " = "]
+    " ",
+    "\n",
+    "\t",
+    ", ",
+    "; ",
+    " (",
+    ") ",
+    "=",
+    " = ",
+    "|",
+    "<",
+    ">",
+    "→",
+    "…",
+    "„",
+    "“",
+    "`",
+    '"',
+    "*",
+    "!",
+    "?",
+    "·",
+]
+
+
+@settings(deadline=None, max_examples=600)
+@given(
+    st.lists(st.tuples(st.sampled_from(BETWEEN), st.sampled_from(TYPED)), min_size=1, max_size=6),
+    st.sampled_from(["", ".", ",", ":", ")", "?!", "…"]),
+)
+def test_whatever_a_person_would_call_a_word_of_a_text_finds_it(typed: list[tuple[str, str]], end: str) -> None:
+    found = set(tokens("".join(between + word for between, word in typed) + end))
+    for _, word in typed:
+        assert tokens(word) and set(tokens(word)) <= found
+        assert set(tokens(word.upper())) & found and set(tokens(word.lower())) & found
+        for part in PARTS.get(word, ()):
+            assert set(tokens(part)) <= found, part
+    assert not set(tokens("zebra 斑马 ม้าลาย --zebra")) & found  # the control
+
+
 @pytest.mark.parametrize(
     ("text", "query"),
     [
         ("raise NullPointerException", "null pointer"),
+        ("升级到2.10.1版本后变慢", "版本 升级 2.10"),
+        ("wrote backup_2.10.1 and v1_2.0", "backup 2.10 v1"),
+        ("release 1.0rc1", "rc"),
+        ("ພາສາລາວ", "ສາລາ"),
+        ("ភាសាខ្មែរ", "ខ្មែ"),
+        ("sha512 " + "0f" * 64, "0f" * 64),
+        ("sha512 " + "0f" * 64, "0f0f0f0"),
         ("parseHTTPResponse", "HTTP response"),
         ("MAX_POOL_SIZE", "maxPoolSize"),
         ("the pre-commit tool", "precommit"),
