@@ -138,9 +138,7 @@ def _parts(name: str) -> list[str]:
     """The words of a snake or camel name; a version stays whole."""
     parts: list[str] = []
     for word in name.split("_"):
-        if "." in word:
-            parts.append(word)
-        elif word and (_HASH.fullmatch(word) or (word.islower() and word.isalpha())):
+        if "." in word or _HASH.fullmatch(word) or (word.islower() and word.isalpha()):
             parts.append(word)
         elif word:
             parts += _camel(word)
