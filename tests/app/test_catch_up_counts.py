@@ -53,7 +53,7 @@ def counted(env: Env) -> Iterator[tuple[View, list[str]]]:
     opened = open_workspace(env)
     counting = Counting(opened.backend)
     try:
-        view = believed_view(replace(opened, backend=counting))  # type: ignore[arg-type]
+        view = believed_view(replace(opened, backend=counting))
         counting.objects.clear()
         yield view, counting.objects
     finally:
