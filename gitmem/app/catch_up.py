@@ -10,6 +10,7 @@ from typing import Final, NamedTuple
 
 from gitmem.app.facts import record_changes, tombstone_claim
 from gitmem.app.ground import expected
+from gitmem.app.meaning import model_of
 from gitmem.app.state import leave_to_owner, private_folder
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord
@@ -47,7 +48,7 @@ def index_folder(workspace: Workspace) -> Path:
 
 def opened_index(workspace: Workspace) -> SearchIndex:
     """The index as it is, however far behind."""
-    return SearchIndex.open(index_folder(workspace))
+    return SearchIndex.open(index_folder(workspace), model_of(workspace.env))
 
 
 def kept_index(workspace: Workspace) -> SearchIndex:

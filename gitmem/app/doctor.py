@@ -10,11 +10,14 @@ from typing import Literal
 
 from gitmem.app import belief, hooks
 from gitmem.app.catch_up import opened_index
+from gitmem.app.meaning import meaning
 from gitmem.app.outbox import refusals
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError
 from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN
 from gitmem.model.vocabulary import WAITING
+from gitmem.recall.faults import MeaningUnavailable
+from gitmem.recall.semantic import Absent
 from gitmem.store.identity import identity
 from gitmem.store.lock import left_locks
 from gitmem.store.repack import loose_count
@@ -37,7 +40,7 @@ class Finding:
 def examine(workspace: Workspace) -> list[Finding]:
     """Everything that was looked at, in a fixed order."""
     found: list[Finding] = []
-    for look in (_repository, _branch, _worktree, _identity, _hooks, _index, _objects, _locks, _outbox):
+    for look in (_repository, _branch, _worktree, _identity, _hooks, _index, _meaning, _objects, _locks, _outbox):
         try:
             found += look(workspace)
         except GitmemError as error:
@@ -136,6 +139,20 @@ def _index(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("index", "fine", "the search index has seen everything")
     else:
         yield Finding("index", "note", "the search index is behind; the next read brings it up", "gitmem reindex")
+
+
+def _meaning(workspace: Workspace) -> Iterator[Finding]:
+    found = meaning(workspace.env)
+    if isinstance(found, Absent):
+        yield Finding("meaning", "fine", f"only words are searched: {found.reason}", found.hint)
+        return
+    try:
+        next(found.embed([[("memory", 1.0)]]))
+    except MeaningUnavailable as error:
+        yield Finding("meaning", "fault", f"only words are searched: {error.message}", error.hint)
+        return
+    about = f"{found.name}, {found.dimension} dimensions, licence {found.licence}"
+    yield Finding("meaning", "fine", f"meaning is searched beside words ({about})")
 
 
 def _objects(workspace: Workspace) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, TypeVar
 
 from gitmem.app import state
 from gitmem.app.env import Env
+from gitmem.app.meaning import model_of
 from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Viewer
 from gitmem.model.layout import INBOX, MAIN
@@ -82,7 +83,7 @@ def _at_hand(env: Env) -> Ground | None:
     believed = state.load(seen.private, "belief")
     if believed.get("commit") != seen.refs[MAIN] or believed.get("rejected") or believed.get("quarantined"):
         return None
-    index = SearchIndex.open(seen.private / "index")
+    index = SearchIndex.open(seen.private / "index", model_of(env))
     failed = {path: ",".join(sorted(blobs)) for path, blobs in believed.get("failed", {}).items()}
     tips = dict(index.tips)
     projects = tips.pop("projects", "")

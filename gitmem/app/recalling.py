@@ -8,6 +8,7 @@ from typing import Final
 
 from gitmem.app.drifts import drifts
 from gitmem.app.ground import Ground
+from gitmem.app.meaning import learn
 from gitmem.app.moments import Moment, moment
 from gitmem.app.read_filters import Filters, about
 from gitmem.app.structure import Beside, beside_each, replacement, without_repetition
@@ -96,6 +97,7 @@ def recall(ground: Ground, asked: Asked) -> Answer:
         raise UsageError("recall what?", hint='gitmem recall "redis timeout"; gitmem list shows everything')
     then = moment(ground, asked.as_of)
     seen = visible(ground.viewer, at=asked.filters.valid_at or then.at)
+    doubt = learn(ground)
     items: dict[tuple[str, int], Item] = {}
     abstained: dict[int, Abstention] = {}
     total = searched = 0
@@ -117,7 +119,8 @@ def recall(ground: Ground, asked: Asked) -> Answer:
     fresh = without_repetition(zip((memory.id for memory in memories), groups, strict=True))
     gone = drifts(ground, memories)
     made = [replace(item, beside=tuple(near), drifts=lost) for item, near, lost in zip(shown, fresh, gone, strict=True)]
-    return Answer(tuple(made), total, searched, then, tuple(sorted(ground.viewer.projects)), abstained, ground.warnings)
+    warnings = (*ground.warnings, *filter(None, [doubt or ground.index.doubt]))
+    return Answer(tuple(made), total, searched, then, tuple(sorted(ground.viewer.projects)), abstained, warnings)
 
 
 def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from gitmem.app.ground import Ground
+from gitmem.app.meaning import learn
 from gitmem.app.moments import Moment, moment
 from gitmem.app.read_filters import about
 from gitmem.app.recalling import SURE, Asked, query_of, search
@@ -60,6 +61,7 @@ def why(ground: Ground, asked: Asked, expected: str | None) -> Why:
     """Raises UsageError without exactly one question, and NotFound or Ambiguous for the memory that is expected."""
     if len(asked.questions) != 1 or not asked.questions[0].strip():
         raise UsageError("why what? one question is needed", hint='gitmem why "redis timeout" 7k3q')
+    learn(ground)
     question = asked.questions[0]
     then = moment(ground, asked.as_of)
     seen = visible(ground.viewer, at=asked.filters.valid_at or then.at)
