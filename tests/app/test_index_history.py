@@ -310,7 +310,7 @@ def check(world: World) -> None:
 
 
 @settings(
-    deadline=None, max_examples=int(os.environ.get("HISTORIES", "12")), suppress_health_check=list(HealthCheck),
+    deadline=None, max_examples=int(os.environ.get("HISTORIES", "8")), suppress_health_check=list(HealthCheck),
     phases=[Phase.explicit, Phase.reuse, Phase.generate],  # to shrink a history takes minutes
 )  # fmt: skip
 @example([(propose, 0), (look, 0), (rogue_candidate, 1), (look, 0), (create, 2)])
