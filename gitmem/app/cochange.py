@@ -10,16 +10,13 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from zlib import crc32
 
 from gitmem.app import state
 from gitmem.app.ground import Ground
 from gitmem.errors import GitmemError
 from gitmem.model.frozen import dataclass
-
-if TYPE_CHECKING:
-    from gitmem.store.repository import Location
 
 _STATE: Final = "touched"
 COMMITS: Final = 1000  # of the history that are looked at
@@ -90,7 +87,7 @@ def _looked_up(ground: Ground, head: str, before: Any, known: Touched | None) ->
     """What git says. When it fails or takes too long there is none, and that is remembered until the next commit."""
     from gitmem.store.touched import commits, descends
 
-    location = _location(ground)
+    location = ground.location
     base = before if isinstance(before, str) and known and known.commits and descends(location, before, head) else None
     said = commits(location, head, base=base, limit=COMMITS)
     newer = [touch.paths for touch in said or ()]
@@ -101,18 +98,8 @@ def worked_on(ground: Ground) -> tuple[str, ...]:
     """The files that work is going on at: what is uncommitted, then what the newest commits touched. Starts git."""
     from gitmem.store.touched import uncommitted
 
-    found = [*uncommitted(_location(ground)), *touched(ground).lately(LATELY)]
+    found = [*uncommitted(ground.location), *touched(ground).lately(LATELY)]
     return tuple(dict.fromkeys(found))[:WORKED_ON]
-
-
-def _location(ground: Ground) -> Location:
-    """Without judging the branch, which takes longer than to find the repository."""
-    if ground.opened is not None:
-        return ground.opened.workspace.location
-    from gitmem.store.repository import locate
-
-    env = ground.env
-    return locate(env.start or env.cwd, environ=env.environ, named=env.start is not None)
 
 
 def _bounded(commits: Sequence[tuple[str, ...]]) -> Touched:

@@ -19,10 +19,11 @@ from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Viewer
 from gitmem.model.layout import INBOX, MAIN
 from gitmem.recall.search_index import SearchIndex
-from gitmem.store.at_rest import look
+from gitmem.store.at_rest import AtRest, look
 
 if TYPE_CHECKING:
     from gitmem.app.workspace import View, Workspace
+    from gitmem.store.repository import Location
 
 _T = TypeVar("_T")
 BEHIND: Final = "another process is updating the index: the newest memories may be missing"
@@ -31,7 +32,8 @@ BEHIND: Final = "another process is updating the index: the newest memories may 
 @dataclass(frozen=True)
 class Ground:
     """The index that answers, as of one moment. commit: of the branch, as believed. head: of the code, None when
-    unborn. private: the folder of this clone's own state. warnings: what may be missing, and why."""
+    unborn. private: the folder of this clone's own state. warnings: what may be missing, and why. seen: the repository,
+    when looking at it was enough."""
 
     env: Env
     index: SearchIndex
@@ -43,6 +45,14 @@ class Ground:
     now: datetime
     warnings: tuple[str, ...] = ()
     opened: View | None = None
+    seen: AtRest | None = None
+
+    @property
+    def location(self) -> Location:
+        """Where git is started, without judging the branch, which takes longer."""
+        if self.opened is None and self.seen is not None:
+            return self.seen.location()
+        return self.workspace.location
 
     @cached_property
     def view(self) -> View:
@@ -90,7 +100,9 @@ def _at_hand(env: Env) -> Ground | None:
     if not projects or tips != expected(seen.refs[MAIN], seen.refs[INBOX], failed):
         return None
     viewer = Viewer(frozenset(projects.split(",")))
-    return Ground(env, index, viewer, seen.refs[MAIN] or "", seen.head, seen.work_tree, seen.private, env.now())
+    return Ground(
+        env, index, viewer, seen.refs[MAIN] or "", seen.head, seen.work_tree, seen.private, env.now(), seen=seen
+    )
 
 
 def expected(main: str | None, inbox: str | None, failed: dict[str, str]) -> dict[str, str]:

@@ -9,9 +9,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from gitmem.model.frozen import dataclass
+
+if TYPE_CHECKING:
+    from gitmem.store.repository import Location
 
 # Variables by which git may find another repository than the nearest folder with a .git.
 _MOVES: Final = (
@@ -19,23 +22,37 @@ _MOVES: Final = (
     "GIT_OBJECT_DIRECTORY", "GIT_NAMESPACE", "GIT_QUARANTINE_PATH", "GIT_CONFIG_COUNT", "GIT_CONFIG_PARAMETERS",
     "SUDO_UID",
 )  # fmt: skip
-_DOUBTFUL: Final = (b"worktree", b"extensions", b"include", b"bare = true", b"bare=true", b"bare\ttrue")
+_DOUBTFUL: Final = (b"worktree", b"extensions", b"include", b"promisor", b"bare = true", b"bare=true", b"bare\ttrue")
 _LONGEST: Final = 4096  # bytes of a file that holds one name
 
 
 @dataclass(frozen=True)
 class AtRest:
-    """One repository. head: the commit that is checked out, None when unborn. refs: those that were asked for."""
+    """One repository. head: the commit that is checked out, None when unborn; head_ref: its branch, None when
+    detached. refs: those that were asked for. environ: the caller's environment."""
 
+    git_dir: Path
     common_dir: Path
     work_tree: Path
     head: str | None
+    head_ref: str | None
     refs: Mapping[str, str | None]
+    environ: Mapping[str, str]
 
     @property
     def private(self) -> Path:
         """Where gitmem keeps what is this clone's own; as `Location.private`."""
         return self.common_dir / "gitmem"
+
+    def location(self) -> Location:
+        """As `gitmem.store.repository.locate` gives it, for reading: no setting that is left out here is there."""
+        from gitmem.store.repository import Location
+
+        return Location(
+            self.git_dir, self.common_dir, self.work_tree, bare=False, object_format="sha1", ref_format="files",
+            shallow=(self.common_dir / "shallow").is_file(), partial=False, head=self.head, head_ref=self.head_ref,
+            environ=self.environ,
+        )  # fmt: skip
 
 
 def look(start: Path, environ: Mapping[str, str], names: Iterable[str]) -> AtRest | None:
@@ -52,8 +69,10 @@ def look(start: Path, environ: Mapping[str, str], names: Iterable[str]) -> AtRes
             return None
         packed = _packed(common)
         head = _line(git_dir / "HEAD")
-        commit = _tip(common, packed, head[5:].strip()) if head.startswith("ref: ") else _object(head)
-        return AtRest(common, Path(top), commit, {name: _tip(common, packed, name) for name in names})
+        branch = head[5:].strip() if head.startswith("ref: ") else None
+        commit = _tip(common, packed, branch) if branch else _object(head)
+        refs = {name: _tip(common, packed, name) for name in names}
+        return AtRest(git_dir, common, Path(top), commit, branch, refs, environ)
     except (OSError, ValueError):
         return None
 
