@@ -86,7 +86,7 @@ class Reader:
         cosines: dict[int, float] = {}
         asking = (query.previous or "", *query.texts)
         if self._near and not asked.literal and (near := self._near(asking, asked, corpus)):
-            candidates += self._alike(near, passing, {candidate.place for candidate in candidates})
+            candidates += self._alike(near, passing, corpus.chance, {candidate.place for candidate in candidates})
             cosines = {candidate.place: near.of(candidate.place) for candidate in candidates}
         order = rank(candidates, asked, corpus, query.places, giving=also is not None, cosines=cosines)
         page = order[query.offset : query.offset + query.limit]
@@ -197,16 +197,18 @@ class Reader:
         exact.append(clauses.one_of("text", asked.flags))
         # Among many that bear the name, those that say something of the rest.
         lists.append(clauses.must([passing, clauses.flat(clauses.any_of(exact))], should=[text]))
-        found = {}
-        for query in lists:
-            for _, address in self._run(query, CANDIDATES, count=False).hits:
-                found[(address.segment_ord, address.doc)] = address
+        hits = [hit for query in lists for hit in self._run(query, CANDIDATES, count=False).hits]
+        if len(asked.weights) == 1:
+            # Many are equally near one word. tantivy takes those that lie first in it; the newest are meant.
+            newest_of = clauses.must([passing, clauses.flat(text)])
+            hits += self._run(newest_of, CANDIDATES, count=False, order_by_field="newest").hits
+        found = {(address.segment_ord, address.doc): address for _, address in hits}
         yield from self._read(list(found.values()))
 
-    def _alike(self, near: Nearness, passing: Any, known: Collection[int]) -> Iterator[Candidate]:
+    def _alike(self, near: Nearness, passing: Any, chance: float, known: Collection[int]) -> Iterator[Candidate]:
         """The nearest versions that pass, looked up as all others are, of those that no word has brought."""
         clauses, passed = self._clauses, 0
-        places = near.above(MEANING_FLOOR)[:_MOST_LOOKED_AT]
+        places = near.above(MEANING_FLOOR * chance)[:_MOST_LOOKED_AT]
         for start in range(0, len(places), _LOOKED_UP):
             batch = frozenset(places[start : start + _LOOKED_UP])
             names = [uid(card.ref, card.id, card.since) for card in map(self._cards.ranked, batch)]

@@ -277,3 +277,17 @@ def test_the_reader_without_filter_is_the_only_one_who_sees_a_candidate(tmp_path
     assert ask(index, "pool") == ["a"]
     assert sorted(ask(index, "pool", None)) == ["a", "c"]
     assert ask(index, "pool", replace(TEAM, statuses=frozenset({"candidate"}))) == ["c"]
+
+
+def test_of_hundreds_that_are_equally_near_the_newest_come_first(tmp_path: Path) -> None:
+    """However the index came to be: made at once, or in parts of which some were put anew."""
+    made = [document(memory(f"m{n:03}", f"pool number{n:03}"), day=n) for n in range(260)]
+    once, parts = filled(tmp_path / "once", made), SearchIndex.open(tmp_path / "parts")
+    parts.update([document(memory(one.memory.id, "pool of old"), day=1) for one in made[:200]], [], {"main": "c0"})
+    for number, start in enumerate(range(0, 260, 65)):
+        parts.update(reversed(made[start : start + 65]), [], {"main": f"c{number}"})
+    newest = [f"m{n:03}" for n in range(259, 249, -1)]
+    for index in (once, parts):
+        assert ask(index, "pool") == newest
+        assert ask(index, "pools", order="newest") == newest
+        assert ask(index, "number017 pool")[0] == "m017"
