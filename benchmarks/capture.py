@@ -6,7 +6,7 @@
   beside `gitmem capture --host aider`, which finds nothing: the difference is the sweep.
 - ingest: so many MB of transcripts at once, secrets removed; the peak of memory is the kernel's (`ru_maxrss`).
 - line: one record of 20 MB; `--large`: one file of so many MB.
-- session: 10 KB a turn in so many turns, a capture after each; loose objects of a sweep, and what it takes on disk after
+- session: so many turns of 10 KB, a capture after each; loose objects of a sweep, and what it takes on disk after
   `git gc` and after the archive, as a share of what zlib makes of the whole at its default level.
 
 Text is of made-up words with the frequencies of real text; one line in a hundred holds a secret.
@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from itertools import accumulate, pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from throwaway import GITMEM, git, repository, sealed
 
@@ -80,15 +80,22 @@ class Speech:
         )
 
 
-def timed(where: Path, *arguments: str) -> tuple[float, float]:
-    """Seconds and peak MB of one gitmem command."""
+class Cost(NamedTuple):
+    """What one gitmem command took, with the processes that it waited for."""
+
+    seconds: float
+    processor: float
+    peak: float  # MB
+
+
+def timed(where: Path, *arguments: str) -> Cost:
     begin = time.perf_counter()
     process = subprocess.Popen([GITMEM, *arguments], cwd=where, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, used = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise SystemExit(f"gitmem {' '.join(arguments)}: {process.returncode}")
-    return time.perf_counter() - begin, used.ru_maxrss * 1024 / MB
+    return Cost(time.perf_counter() - begin, used.ru_utime + used.ru_stime, used.ru_maxrss * 1024 / MB)
 
 
 def shop(top: Path, name: str) -> tuple[Path, Path]:
@@ -104,21 +111,27 @@ def sweep(top: Path, files: int) -> dict[str, Any]:
     speech = Speech(where, 1)
     for number in range(files):
         (projects / f"session-{number:05}.jsonl").write_bytes(speech.turn(f"session-{number:05}", 2000))
-    first, _ = timed(where, "capture")
+    first = timed(where, "capture")
     refs = len(git(where, "for-each-ref", "refs/gitmem/sessions").splitlines())
     if refs != files:
         raise SystemExit(f"{refs} of {files} sessions were captured")
     timed(where, "capture")
-    start, whole = [], []
+    start: list[Cost] = []
+    whole: list[Cost] = []
     for _ in range(ROUNDS):
-        start.append(timed(where, "capture", "--host", "aider")[0])
-        whole.append(timed(where, "capture")[0])
+        start.append(timed(where, "capture", "--host", "aider"))
+        whole.append(timed(where, "capture"))
+
+    def median(costs: list[Cost], of: int) -> float:
+        return statistics.median(cost[of] for cost in costs)
+
     return {
         "files": files,
-        "first capture, s": round(first, 2),
-        "nothing to look at, s": round(statistics.median(start), 3),
-        "all unchanged, s": round(statistics.median(whole), 3),
-        "sweep, s": round(statistics.median(whole) - statistics.median(start), 3),
+        "first capture, s": round(first.seconds, 2),
+        "nothing to look at, s": round(median(start, 0), 3),
+        "all unchanged, s": round(median(whole, 0), 3),
+        "sweep, s": round(median(whole, 0) - median(start, 0), 3),
+        "sweep, processor, s": round(median(whole, 1) - median(start, 1), 3),
     }
 
 
@@ -129,13 +142,20 @@ def ingest(top: Path, megabytes: int) -> dict[str, Any]:
         with (projects / f"s{number}.jsonl").open("wb") as file:
             for data in turns(where, number, min(megabytes, 5) * MB, f"s{number}"):
                 size += file.write(data)
-    seconds, peak = timed(where, "capture")
+    cost = timed(where, "capture")
+    return {
+        **amounts(size, cost),
+        "secret found": found(where, SECRET),
+    }
+
+
+def amounts(size: int, cost: Cost) -> dict[str, Any]:
     return {
         "MB": round(size / MB, 1),
-        "s": round(seconds, 2),
-        "MB/s": round(size / MB / seconds, 1),
-        "peak MB": round(peak),
-        "secret found": found(where, SECRET),
+        "s": round(cost.seconds, 2),
+        "MB/s": round(size / MB / cost.seconds, 1),
+        "MB/s of processor time": round(size / MB / cost.processor, 1),
+        "peak MB": round(cost.peak),
     }
 
 
@@ -175,14 +195,8 @@ def one_file(top: Path, name: str, megabytes: int) -> dict[str, Any]:
             block = b"".join(turns(where, 6, 20 * MB, "s"))
             for _ in range(megabytes // 20):
                 file.write(block)
-    seconds, peak = timed(where, "capture")
-    size = (projects / "s.jsonl").stat().st_size
-    return {
-        "MB": round(size / MB, 1),
-        "s": round(seconds, 2),
-        "MB/s": round(size / MB / seconds, 1),
-        "peak MB": round(peak),
-    }
+    cost = timed(where, "capture")
+    return amounts((projects / "s.jsonl").stat().st_size, cost)
 
 
 def session(top: Path, number: int) -> dict[str, Any]:

@@ -189,7 +189,7 @@ def _note_swept(
 ) -> None:
     folder = workspace.location.private
     hosts: dict[str, Any] = dict(load(folder, SWEPT).get("hosts", {}))
-    at = format_instant(workspace.env.now())
+    at = format_instant(workspace.env.now().replace(microsecond=0))
     for name in [*adapters, *(name for name in faults if name not in adapters)]:
         own = [item for item in done if item.host == name]
         errors = [faults[name]] if name in faults else [item.detail for item in own if item.state == "failed"]

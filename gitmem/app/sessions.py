@@ -85,7 +85,7 @@ def session(workspace: Workspace, wanted: str) -> StoredSession:
         return found[0]
     if not found:
         raise NotFound(f"no captured session begins with {one_line(wanted, 60)!r}", hint="gitmem sessions list")
-    names = [item.manifest.name for item in found]
+    names = sorted(item.manifest.name for item in found)
     lines = "\n".join(f"  {name}" for name in names[:_CANDIDATES])
     raise Ambiguous(
         f"{one_line(wanted, 60)!r} begins {len(names)} sessions:\n{lines}",

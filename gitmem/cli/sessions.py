@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from gitmem.app import sessions as app_sessions
+from gitmem.app import sessions_search as app_search
+from gitmem.app.sessions_search import SPEAKERS
 from gitmem.app.transcripts import Transcripts
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import blank
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 
     from gitmem.app.sessions import Turn
 
-_SPEAKERS = ("human", "assistant", "tool", "harness", "subagent", "ours", "unknown")
 _ORIGINS = {"there": "", "gone": "deleted by the host", "elsewhere": "captured elsewhere"}
 _SHORTEST = 8  # characters of a record's id that are shown at least
 
@@ -30,7 +31,7 @@ Session = Annotated[
 ]
 Host = Annotated[str | None, typer.Option(help="Only of this host.")]
 Roles = Annotated[
-    list[str] | None, typer.Option("--role", "-r", help=f"Only this speaker; may be repeated: {', '.join(_SPEAKERS)}.")
+    list[str] | None, typer.Option("--role", "-r", help=f"Only this speaker; may be repeated: {', '.join(SPEAKERS)}.")
 ]
 
 
@@ -171,8 +172,8 @@ def _turn_data(turn: Turn, *, full: bool) -> dict[str, Any]:
 
 def _check_roles(roles: list[str] | None) -> None:
     for role in roles or ():
-        if role not in _SPEAKERS:
-            raise UsageError(f"--role: there is no {role!r}", hint=f"one of {', '.join(_SPEAKERS)}")
+        if role not in SPEAKERS:
+            raise UsageError(f"--role: there is no {role!r}", hint=f"one of {', '.join(SPEAKERS)}")
 
 
 def verify(
@@ -254,15 +255,13 @@ def search(
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")] = 10,
 ) -> None:
     """The turns in which all the words stand, each as it is cited; or what was looked at and found without them."""
-    from gitmem.app import sessions_search as app_search
-
     door: Door = ctx.obj
     _check_roles(role)
     if order not in ("relevance", "time"):
         raise UsageError(f"--order takes relevance or time, not {order!r}", hint="gitmem sessions search --help")
     asked = app_search.Asked(
         words=" ".join(words),
-        roles=tuple(role) if role else app_search.SPEAKERS if every else app_search.DEFAULT,
+        roles=tuple(role) if role else SPEAKERS if every else app_search.DEFAULT,
         host=host,
         since=_instant(since, "--since"),
         until=_instant(until, "--until"),
@@ -347,7 +346,9 @@ def _say_coverage(door: Door, answer: Any, asked: Any) -> None:
     elif answer.total > len(answer.hits):
         door.note(f"{answer.total - len(answer.hits):,} more: --limit {min(answer.total, 1000)}")
     hosts = ", ".join(
-        f"{name} ({counted(number, 'session')}, {counted(coverage.turns.get(name, 0), 'turn')})"
+        f"{name} ({counted(number, 'session')}, {counted(coverage.turns.get(name, 0), 'turn')}"
+        + "".join(f", {folder}" for folder in coverage.folders.get(name, ()))
+        + ")"
         for name, number in coverage.sessions.items()
     )
     when = f", from {coverage.first[:10]} to {coverage.last[:10]}" if coverage.first else ""

@@ -119,7 +119,7 @@ def _session(wanted: str, sources: Sources) -> StoredSession:
     if not found:
         raise NotFound(f"no captured session begins with {one_line(wanted, 60)!r}", hint="gitmem sessions list")
     if len(found) > 1:
-        names = [item.manifest.name for item in found]
+        names = sorted(item.manifest.name for item in found)
         lines = "\n".join(f"  {name}" for name in names[:_CANDIDATES])
         raise Ambiguous(
             f"{one_line(wanted, 60)!r} begins {len(names)} sessions:\n{lines}",

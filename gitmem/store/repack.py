@@ -62,8 +62,9 @@ def repack(location: Location) -> None:
         )
         if not done.status:
             done = location.git(
-                *("pack-objects", "--quiet", "--incremental", "--non-empty", str(pack)), stdin=_named_alike(done.out)
-            )
+                *("pack-objects", "--quiet", "--incremental", "--non-empty", "--threads=1", "--window=20", str(pack)),
+                stdin=_named_alike(done.out),
+            )  # several threads share the objects out among them and lose deltas where they part
         if done.status and before:  # a tip of last time is gone: walk everything
             known.unlink()
         elif done.status:
