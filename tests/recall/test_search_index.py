@@ -281,7 +281,10 @@ def test_the_reader_without_filter_is_the_only_one_who_sees_a_candidate(tmp_path
 
 def test_of_hundreds_that_are_equally_near_the_newest_come_first(tmp_path: Path) -> None:
     """However the index came to be: made at once, or in parts of which some were put anew."""
-    made = [document(memory(f"m{n:03}", f"pool number{n:03}"), day=n) for n in range(260)]
+    made = [
+        replace(document(memory(f"m{n:03}", f"pool number{n:03}")), recorded=START + timedelta(minutes=n))
+        for n in range(260)
+    ]
     once, parts = filled(tmp_path / "once", made), SearchIndex.open(tmp_path / "parts")
     parts.update([document(memory(one.memory.id, "pool of old"), day=1) for one in made[:200]], [], {"main": "c0"})
     for number, start in enumerate(range(0, 260, 65)):
