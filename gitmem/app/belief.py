@@ -9,13 +9,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
-from dataclasses import field, replace
 from typing import TYPE_CHECKING, Any
 
 from gitmem.app import state
 from gitmem.app.workspace import View, Workspace, raw_view
 from gitmem.errors import CorruptRecord, NotFound, Refused
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, field, replace
 from gitmem.model.judgement import Reason
 from gitmem.model.layout import INBOX, MAIN
 from gitmem.store.loose import DAMAGED_HINT

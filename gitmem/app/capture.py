@@ -6,7 +6,6 @@ One process at a time; a second one ends at once. Nothing is written before the 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +16,7 @@ from gitmem.app.capture_sweep import Captured, Sweeper, Tools
 from gitmem.app.state import load, save
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, UsageError
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, field, replace
 from gitmem.model.times import format_instant
 from gitmem.store.lock import sole
 from gitmem.store.repack import repack, repack_due
@@ -189,7 +188,7 @@ def _note_swept(
 ) -> None:
     folder = workspace.location.private
     hosts: dict[str, Any] = dict(load(folder, SWEPT).get("hosts", {}))
-    at = format_instant(workspace.env.now().replace(microsecond=0))
+    at = format_instant(workspace.env.now())
     for name in [*adapters, *(name for name in faults if name not in adapters)]:
         own = [item for item in done if item.host == name]
         errors = [faults[name]] if name in faults else [item.detail for item in own if item.state == "failed"]

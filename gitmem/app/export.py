@@ -16,11 +16,12 @@ from gitmem.policy.visibility import visible, withheld_view
 
 
 def records(workspace: Workspace, *, everything: bool) -> Iterator[dict[str, Any]]:
-    """Each memory that is visible, as data; with `everything` those of every state and the tombstones."""
+    """Each memory that is visible and true now, as data; with `everything` those of every state and time and the
+    tombstones."""
     view = believed_view(workspace)
     view.require_config()
     viewer = view.viewer
-    wanted = withheld_view(viewer, STATUSES) if everything else visible(viewer, at=None)
+    wanted = withheld_view(viewer, STATUSES) if everything else visible(viewer, at=workspace.env.now())
     for memory in view.memories():
         if wanted.admits(memory):
             yield to_data(memory)

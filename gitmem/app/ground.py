@@ -6,11 +6,11 @@ nothing but the index is opened. On any doubt the repository is opened and the i
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from gitmem.app import state
 from gitmem.app.env import Env
@@ -94,15 +94,23 @@ def _at_hand(env: Env) -> Ground | None:
     if believed.get("commit") != seen.refs[MAIN] or believed.get("rejected") or believed.get("quarantined"):
         return None
     index = SearchIndex.open(seen.private / "index", model_of(env))
-    failed = {path: ",".join(sorted(blobs)) for path, blobs in believed.get("failed", {}).items()}
+    failed = _failed(believed)
     tips = dict(index.tips)
     projects = tips.pop("projects", "")
-    if not projects or tips != expected(seen.refs[MAIN], seen.refs[INBOX], failed):
+    if failed is None or not projects or tips != expected(seen.refs[MAIN], seen.refs[INBOX], failed):
         return None
     viewer = Viewer(frozenset(projects.split(",")))
     return Ground(
         env, index, viewer, seen.refs[MAIN] or "", seen.head, seen.work_tree, seen.private, env.now(), seen=seen
     )
+
+
+def _failed(believed: Mapping[str, Any]) -> dict[str, str] | None:
+    """What failed at any time, as an index tells it; None when that cannot be read, which no index tells."""
+    try:
+        return {path: ",".join(sorted(blobs)) for path, blobs in believed.get("failed", {}).items()}
+    except (AttributeError, TypeError):
+        return None
 
 
 def expected(main: str | None, inbox: str | None, failed: dict[str, str]) -> dict[str, str]:

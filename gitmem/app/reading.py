@@ -14,6 +14,7 @@ from gitmem.app.read_filters import Filters, about
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.errors import NotFound, UsageError
 from gitmem.evidence.drift import drift
+from gitmem.model.frozen import replace
 from gitmem.model.judgement import Filter, Resolution
 from gitmem.model.layout import INBOX, MAIN, memory_path
 from gitmem.model.nouns import Memory
@@ -119,19 +120,27 @@ def committed(workspace: Workspace, commit: str) -> datetime:
 
 
 def listing(ground: Ground, filters: Filters) -> Listed:
-    """Records by their fields, newest first. Withheld states only when a status is named."""
+    """Records by their fields, newest first: what may be shown and is true now, or in the states that are named
+    whenever it is true."""
     wanted = _filter(ground, filters)
     query = Query(
         kinds=filters.kinds, tags=filters.tags, key=filters.key, path=filters.path, refs=_refs(filters),
         origins=filters.origins, since=filters.since, until=filters.until, limit=filters.limit, order="newest",
     )  # fmt: skip
-    found = ground.index.search(query, wanted)
-    items = tuple(
-        Found(hit.memory, MAIN if hit.ref == "main" else INBOX)
-        for hit in found.hits
-        if filters.path is None or about(hit.memory, filters.path)
-    )
-    return Listed(items, found.total, found.searched, ground.warnings)
+    items: list[Found] = []
+    while True:
+        found = ground.index.search(query, wanted)
+        items += (
+            Found(hit.memory, MAIN if hit.ref == "main" else INBOX)
+            for hit in found.hits
+            if filters.path is None or about(hit.memory, filters.path)
+        )
+        query = replace(query, offset=query.offset + query.limit)
+        if len(items) >= filters.limit or query.offset >= found.total:
+            break  # the index finds more than what is about a path, so one page may not be enough
+    whole = filters.path is not None and query.offset >= found.total
+    total = len(items) if whole else found.total
+    return Listed(tuple(items[: filters.limit]), total, found.searched, ground.warnings)
 
 
 def _filter(ground: Ground, filters: Filters) -> Filter:
@@ -147,7 +156,7 @@ def _filter(ground: Ground, filters: Filters) -> Filter:
     asked = filters.statuses or (WAITING if filters.inbox else ())
     if asked:
         return withheld_view(viewer, STATUSES if EVERY in asked else asked, at=filters.valid_at)
-    return visible(viewer, at=filters.valid_at, statuses=VISIBLE)
+    return visible(viewer, at=filters.valid_at or ground.now, statuses=VISIBLE)
 
 
 def _refs(filters: Filters) -> tuple[str, ...]:

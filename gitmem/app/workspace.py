@@ -17,6 +17,8 @@ from gitmem.model.judgement import Viewer
 from gitmem.model.layout import CONFIG, INBOX, MAIN, MEMORIES, memory_of_path, memory_path, tombstone_path
 from gitmem.model.nouns import Config, Memory, Tombstone
 from gitmem.model.records import config_from_bytes, memory_from_bytes, tombstone_from_bytes
+from gitmem.model.vocabulary import STATUSES
+from gitmem.policy.visibility import withheld_view
 from gitmem.store.objects import Identity, empty_tree
 from gitmem.store.port import Backend
 from gitmem.store.repository import Location, locate, open_backend
@@ -133,10 +135,12 @@ class View:
         return None
 
     def find(self, prefix: str) -> Found:
-        """The one memory whose id begins with what a person typed. Raises NotFound or Ambiguous with candidates."""
+        """The one memory of this project, in any state, whose id begins with what a person typed. Raises NotFound or
+        Ambiguous with candidates."""
         wanted = id_prefix(prefix)
         ids = sorted(set(self.main.memory_ids(wanted)) | set(self.inbox.memory_ids(wanted)))
-        found = [item for item in map(self.anywhere, ids) if item is not None]
+        own = withheld_view(self.viewer, STATUSES)
+        found = [item for item in map(self.anywhere, ids) if item is not None and own.admits(item.memory)]
         if len(found) == 1:
             return found[0]
         if found:

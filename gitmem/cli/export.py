@@ -16,9 +16,9 @@ from gitmem.cli.door import Door
 def export(
     ctx: typer.Context,
     bundle: Annotated[Path | None, typer.Option(help="Write the branch as a git bundle to this file.")] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Withheld memories and tombstones too.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="Withheld and expired ones and tombstones too.")] = False,
 ) -> None:
-    """All records as JSON lines on standard output, or the branch with its history as a git bundle.
+    """What may be shown and is true now as JSON lines, or the branch with its history as a git bundle.
 
     The bundle is read with plain git: git fetch FILE refs/heads/gitmem/main.
     """

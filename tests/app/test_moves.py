@@ -47,7 +47,7 @@ def test_supersede_closes_the_old_and_opens_the_new_in_one_commit(repo: Path, gi
     assert shown["links"] == [{"type": "supersedes", "to": old}] and shown["key"] == "pool.size"
     assert gitmem(repo, "show", old, "--json").lines[0]["links"] == [{"type": "superseded_by", "to": new}]
     assert ids(gitmem(repo, "recall", "jitter retry", "--json")) == [new]
-    assert ids(gitmem(repo, "recall", "twenty connections", "--json")) == []
+    assert ids(gitmem(repo, "recall", "twenty connections", "--json")) == [new]  # by what it replaced
     assert clean(gitmem, repo)
     tip = tips(repo)
     again = gitmem(repo, "supersede", old, NEW, "-e", "file:src/pool.py:1", "--json", *WHY)
