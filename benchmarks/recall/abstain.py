@@ -32,7 +32,7 @@ from systems import documents
 from gitmem.model.tokens import tokens
 from gitmem.recall.query import Query
 from gitmem.recall.search_index import SearchIndex
-from gitmem.recall.words import question_words
+from gitmem.recall.words import QUESTION_WORDS
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 20))
 SHOWN = 5  # a right memory among these is an answer
@@ -60,7 +60,7 @@ class Searched:
         found = self._index.search(Query((question.text,), limit=SHOWN), None)
         signals = {"coverage": 0.0, "coverage_by_length": 0.0, "top": 0.0}
         if found.hits:
-            asked = [word for word in dict.fromkeys(tokens(question.text)) if word not in question_words()]
+            asked = [word for word in dict.fromkeys(tokens(question.text)) if word not in QUESTION_WORDS]
             coverage = self._coverage(asked, found.hits[0].id)
             by_length = min(1.0, coverage * math.sqrt(len(asked)) / 3)
             signals = {"coverage": coverage, "coverage_by_length": by_length, "top": found.hits[0].score}

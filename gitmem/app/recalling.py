@@ -22,9 +22,9 @@ from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import EVERY_VERSION, Found, Hit, Query
 from gitmem.recall.ranking import CANDIDATES
 
-# Below this part of the question, weighed by how rare its words are, the best hit answers by chance.
-# Chosen on questions asked of other projects' histories: benchmarks/recall/abstain.py, docs/retrieval.md.
-SURE: Final = 0.35
+# Below this confidence the best hit answers by chance. On githist 8 % of the questions that have an answer fall below
+# it, and 8 % of those asked of another project's memories, where there is none, reach it (docs/retrieval.md).
+SURE: Final = 0.45
 _REPLACED_HITS: Final = 10  # superseded hits that may give their place to others
 _EVERY: Final = 3 * CANDIDATES  # more than is ever ranked
 _NEAR_MISSES: Final = 20  # withheld candidates that are looked at when nothing may be said

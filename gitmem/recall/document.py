@@ -30,8 +30,8 @@ RAW_FIELDS: Final = (
     "link", "blob",
 )  # fmt: skip
 NUMBER_FIELDS: Final = (
-    "since", "until", "recorded", "changed", "newest", "valid_from", "valid_until", "card", "length", "state_rank",
-    "origin_rank",
+    "since", "until", "recorded", "changed", "newest", "valid_from", "valid_until", "card", "length", "letters",
+    "state_rank", "origin_rank",
 )  # fmt: skip
 
 
@@ -126,6 +126,7 @@ def fields(document: Document, card: Card, place: int) -> dict[str, Any]:
         "newest": newest(microseconds(document.recorded), uid(document.ref, memory.id, document.since)),
         "card": place,
         "length": card.words.count(" ") + 1,
+        "letters": len(card.words) + 2,
         "state_rank": STATUSES.index(memory.status) if memory.status in STATUSES else len(STATUSES),
         "origin_rank": ORIGIN_RANK.get(memory.origin, 0),
         "text": card.words,

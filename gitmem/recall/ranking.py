@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from math import log
+from math import log, log10, sqrt
 from typing import Final, NamedTuple
 
 from gitmem.model.frozen import dataclass, field
@@ -32,17 +32,23 @@ GRAM_FLOOR: Final = 0.6
 # An exact path, tag, key, id or flag, as a part of the top score (LoCoMo speaker match: MRR +4.7 at 0.35; 0.2 to
 # 0.35 are alike).
 ENTITY_WEIGHT: Final = 0.25
+# What the score of a sure answer is of all that was asked, for one word: the scale of `confidence`.
+_CERTAIN: Final = 3.0
+_COVERED: Final = 0.8  # what the covered part of a long question counts; that of one word or two counts more
 # A month or day that the query names and the memory was recorded in (LoCoMo turn: 0.3, MRR +0.7).
 DATE_WEIGHT: Final = 0.1
 # A memory about the place that the reader works in, or near it: breaks what is nearly a tie, no more.
 PLACE_WEIGHT: Final = 0.1
 # The cosine of the directions of question and memory, with the extra `gitmem[semantic]` only.
 MEANING_WEIGHT: Final = 1.0
-# A memory without any word of the query counts only when it is as near as this; of pairs by chance 1 in 100 is
-# above 0.37 (githist dev).
-MEANING_FLOOR: Final = 0.35
-# What a question and a memory that answer nothing have in common: 1 in 10 pairs by chance is above 0.22.
-MEANING_CHANCE: Final = 0.2
+# The nearest of n memories of another project is as near as 0.21 + 0.105 log10(n) for one question in 15 to 25, from 3
+# memories to 3,000 (githist dev: 0.255, 0.331, 0.386, 0.450, 0.503, 0.538, 0.562 for one in 20 at 3, 10, 30, ...).
+_CHANCE_OF_ONE: Final = 0.21
+_CHANCE_GROWS: Final = 0.105
+# A memory without any word of the query counts only when it is nearer than this part of that. The confidence in what
+# is just as near as that.
+MEANING_FLOOR: Final = 0.7
+MEANING_SURE: Final = 0.45
 # What was said by a person or seen outranks what was concluded, imported or read elsewhere, when all else is near.
 ORIGIN_WEIGHT: Final = (0.9, 0.94, 0.97, 1.0, 1.0)  # by ORIGIN_RANK: external to human
 _STATE_WEIGHT: Final = tuple(VISIBLE.get(status, min(VISIBLE.values())) for status in (*STATUSES, "unknown"))
@@ -106,14 +112,23 @@ class Corpus:
         count = min(count, self.documents)
         return log(1 + (self.documents - count + 0.5) / (count + 0.5))
 
+    @property
+    def chance(self) -> float:
+        """The cosine that the nearest memory has by chance, now and then."""
+        return _CHANCE_OF_ONE + _CHANCE_GROWS * log10(max(self.documents, 1))
+
 
 class Scored(NamedTuple):
-    """A candidate with its score, the parts that it is made of, and the terms of the query that it holds."""
+    """A candidate with its score, the parts that it is made of, and the terms of the query that it holds.
+
+    text: its BM25 score.
+    """
 
     candidate: Candidate
     score: float
     lanes: Mapping[str, float]
     matched: tuple[str, ...]
+    text: float = 0.0
 
 
 def rank(
@@ -145,7 +160,7 @@ def rank(
         if cosines and (alike := cosines[candidate.place]) > 0.0:
             lanes["meaning"] = MEANING_WEIGHT * alike
         score = sum(lanes.values()) * states[candidate.state] * ORIGIN_WEIGHT[candidate.origin]
-        scored.append(Scored(candidate, round(score, 6), lanes, matched))
+        scored.append(Scored(candidate, round(score, 6), lanes, matched, text))
     return sorted(scored, key=_order)
 
 
@@ -184,22 +199,34 @@ def affinity(names: Sequence[str], places: Mapping[str, float]) -> float:
     return best
 
 
-def confidence(best: Scored, asked: Words, corpus: Corpus) -> float:
-    """The part of what was asked that a memory holds, 0 to 1: each word counts by how rare it is.
+def confidence(one: Scored, asked: Words, corpus: Corpus) -> float:
+    """How surely a memory answers, 0 to 1; what it takes to be shown is `gitmem.app.recalling.SURE`.
 
-    A word that is not there counts half when another that may stand in its place is, or by the part of its 4-grams
-    that is, above the floor: it may be mistyped. Where the meaning is known, that it is near counts as well.
+    Its BM25 score as a part of what all words of the question are worth, times the square root of their number, since
+    half of a long question is seldom held by chance; of a short question the part that it holds, as each word counts
+    by how rare it is; and where the meaning is known, that it is near (docs/retrieval.md, "Silence").
     """
-    held = total = 0.0
+    total = sum(weight * corpus.worth[term] for term, weight in asked.weights.items())
+    if not total:
+        return 0.0
+    many = max(sum(asked.weights.values()), 1.0)
+    scored = one.text * sqrt(many) / (total * _CERTAIN)
+    covered = _held(one, asked, corpus) / total * (_COVERED + (1 - _COVERED) * 2 / many)
+    meant = MEANING_SURE * one.lanes.get("meaning", 0.0) / MEANING_WEIGHT / corpus.chance
+    return round(min(max(scored, covered, meant), 1.0), 6)
+
+
+def _held(one: Scored, asked: Words, corpus: Corpus) -> float:
+    """What the words are worth that a memory holds. One that is not there counts half when another that may stand in
+    its place is, or by the part of its 4-grams that is, above the floor: it may be mistyped."""
+    words, held = one.candidate.ranked.words, 0.0
     for term, weight in asked.weights.items():
-        worth = weight * corpus.rarity(corpus.terms[term])
-        total += worth
-        if term in best.matched:
+        worth = weight * corpus.worth[term]
+        if term in one.matched:
             held += worth
-        elif any(f" {other} " in best.candidate.ranked.words for other in asked.also.get(term, ())):
+        elif any(f" {other} " in words for other in asked.also.get(term, ())):
             held += worth / 2
         elif pieces := pieces_of(term):
-            share = sum(piece in best.candidate.ranked.words for piece in pieces) / len(pieces)
+            share = sum(piece in words for piece in pieces) / len(pieces)
             held += worth * share / 2 if share >= GRAM_FLOOR else 0.0
-    meant = best.lanes.get("meaning", 0.0) / MEANING_WEIGHT - MEANING_CHANCE
-    return round(max(held / total, meant), 6) if total else 0.0
+    return held

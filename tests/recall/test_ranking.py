@@ -36,11 +36,14 @@ def candidate(identifier: str, text: str, *names: str, **given: Any) -> Candidat
 def corpus_of(candidates: list[Candidate], asked: Words) -> Corpus:
     texts = [one.ranked.words for one in candidates]
     pieces = {piece for term in asked.weights for piece in pieces_of(term)}
+    others = [other for found in asked.also.values() for other in found]
     return Corpus(
         documents=len(texts),
         average=sum(one.length for one in candidates) / max(len(texts), 1),
-        terms={term: sum(f" {term} " in text for text in texts) for term in asked.weights},
+        letters=sum(map(len, texts)) / max(len(texts), 1),
+        terms={term: sum(f" {term} " in text for text in texts) for term in (*asked.weights, *others)},
         grams={piece: sum(piece in text for text in texts) for piece in pieces},
+        also=asked.also,
     )
 
 
@@ -145,7 +148,7 @@ def test_confidence_is_the_part_of_the_question_that_is_answered() -> None:
 
 
 def test_a_word_that_is_everywhere_is_worth_little_and_never_less_than_nothing() -> None:
-    full = Corpus(documents=10, average=3.0, terms={}, grams={})
+    full = Corpus(documents=10, average=3.0, letters=20.0, terms={}, grams={})
     assert full.rarity(10) > 0
     assert full.rarity(1) > full.rarity(5) > full.rarity(10)
     assert full.rarity(12) == full.rarity(10)  # counted while versions came and went

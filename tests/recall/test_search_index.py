@@ -286,7 +286,7 @@ def test_of_hundreds_that_are_equally_near_the_newest_come_first(tmp_path: Path)
         for n in range(260)
     ]
     once, parts = filled(tmp_path / "once", made), SearchIndex.open(tmp_path / "parts")
-    parts.update([document(memory(one.memory.id, "pool of old"), day=1) for one in made[:200]], [], {"main": "c0"})
+    parts.update([document(memory(one.memory.id, "pool of old")) for one in made[:200]], [], {"main": "c0"})
     for number, start in enumerate(range(0, 260, 65)):
         parts.update(reversed(made[start : start + 65]), [], {"main": f"c{number}"})
     newest = [f"m{n:03}" for n in range(259, 249, -1)]

@@ -6,7 +6,7 @@ import pytest
 
 from gitmem.model.tokens import tokens
 from gitmem.recall.also import groups
-from gitmem.recall.words import PREVIOUS_WEIGHT, QUESTION_WORDS, Words, words
+from gitmem.recall.words import ALSO_WEIGHT, PREVIOUS_WEIGHT, QUESTION_WORDS, SPELT_WEIGHT, Words, one_edit, words
 
 WORDS_OF_QUESTIONS = """
     a about after all also am an and any are as at be because been before being but by can could did do does doing
@@ -34,7 +34,7 @@ def test_the_stop_list_is_its_words_as_tokens() -> None:
 def test_words_that_mean_the_same_stand_for_each_other(one: str, other: str) -> None:
     (first,), (second,) = tokens(one), tokens(other)
     assert second in groups()[first] and first in groups()[second]
-    assert asked(one).also == {first: groups()[first]}
+    assert asked(one).also == {first: dict.fromkeys(groups()[first], ALSO_WEIGHT)}
     assert asked("zebra").also == {}
     both = asked(f"{one} {other}").also  # what is asked itself stands for nothing
     assert second not in both.get(first, ()) and first not in both.get(second, ())
@@ -44,6 +44,31 @@ def test_no_word_stands_for_itself_and_none_holds_a_space() -> None:
     for word, others in groups().items():
         assert word not in others and " ".join(tokens(word)[:1])
         assert len(set(others)) == len(others)
+
+
+def test_a_word_that_nothing_holds_may_be_mistyped() -> None:
+    known = ["socket", "sockets", "docket", "osprey"]
+
+    def ask(text: str) -> dict[str, dict[str, float]]:
+        found = words(
+            (text,), lambda term: int(term in known), 100, None, lambda p: [k for k in known if k.startswith(p)]
+        )
+        return {term: dict(others) for term, others in found.also.items()}
+
+    assert ask("sokcet") == {"sokcet": {"socket": SPELT_WEIGHT}}
+    assert ask("osckte") == {}  # two edits
+    assert ask("socket") == {}  # what is there is spelt as it is meant
+
+
+@pytest.mark.parametrize(
+    ("one", "two", "near"),
+    [
+        ("socket", "socket", False), ("socket", "sockets", True), ("socket", "ocket", True),
+        ("socket", "soket", True), ("socket", "sokcet", True), ("socket", "sackot", False), ("socket", "rocket", True),
+    ],
+)  # fmt: skip
+def test_one_edit(one: str, two: str, near: bool) -> None:
+    assert one_edit(one, two) is near is one_edit(two, one) or (not two.isalpha() and not near)
 
 
 def test_the_parts_of_one_word_count_less_each() -> None:
