@@ -16,7 +16,7 @@ from gitmem.app.capture_sweep import Captured, Sweeper, Tools
 from gitmem.app.state import load, save
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, UsageError
-from gitmem.model.frozen import dataclass, field, replace
+from gitmem.model.frozen import dataclass, field
 from gitmem.model.times import format_instant
 from gitmem.store.lock import sole
 from gitmem.store.repack import repack, repack_due
@@ -128,6 +128,8 @@ def work_trees(workspace: Workspace) -> list[Path]:
 
 
 def _tools(workspace: Workspace) -> Tools:
+    from dataclasses import replace
+
     from gitmem.app.secrets_known import known_secrets
     from gitmem.capture.records import complete
     from gitmem.policy.redaction import Redactor

@@ -236,6 +236,17 @@ def test_images_lie_apart_and_once(host: Host) -> None:
     assert path.read_bytes() == original
 
 
+def test_an_image_that_holds_a_secret_is_left_out(host: Host) -> None:
+    data = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 20 + b"tEXtComment token " + SECRET.encode() + b"\n"
+    row = said(1, "", host.repo)
+    row["message"]["content"] = [{"type": "image", "source": {"data": b64encode(data).decode()}}]
+    host.write(line(row))
+    assert host.capture()["removed"] >= 1
+    (generation,) = host.manifest()["generations"]
+    assert not generation["apart"] and generation["removed"]
+    assert SECRET.encode() not in everything(host.repo) and b64encode(data)[-60:-8] not in everything(host.repo)
+
+
 def test_one_that_cannot_be_read_keeps_no_other_from_being_captured(host: Host) -> None:
     host.say("first")
     host.capture()
