@@ -122,7 +122,12 @@ def _others(
     """Terms that may stand in the place of one; for one that nothing holds, terms that are spelt nearly so."""
     found = {other: ALSO_WEIGHT for other in groups().get(term, ()) if other not in asked and frequency(other)}
     if len(term) >= SPELLED and term.isalpha() and not frequency(term):
-        near = (other for start in {term[:2], term[1::-1]} for other in begun(start) if one_edit(term, other))
+        near = (
+            other
+            for start in {term[:2], term[1::-1]}
+            for other in begun(start)
+            if one_edit(term, other) and frequency(other)
+        )
         found.update((other, SPELT_WEIGHT) for other in sorted(near)[:_MOST_SPELT] if other not in asked)
     return found
 

@@ -96,3 +96,19 @@ def test_what_was_replaced_counts_no_more(tmp_path: Path) -> None:
             found = caught.search(query, None)
             assert found == made_at_once.search(query, None)
             assert found.hits or (text, position) != ("pool", None)
+
+
+def test_a_word_that_is_gone_is_not_what_a_mistyped_one_meant(tmp_path: Path) -> None:
+    gone = [f"socke{letter}" for letter in "abcdefghijklmnop"]
+    index = SearchIndex.open(tmp_path)
+    index.update(
+        [version("a", " ".join(gone), 0), version("b", "sockex waits", 0)], [], {"main": "c0"}, steps=commits(0)
+    )
+    index.update([version("a", "nothing of it", 0)], [], {"main": "c1"}, steps=commits(1))
+    assert gone[3] not in index.versions(["a"], None)[0].memory.title
+    found = index.search(Query(("sockez",)), TEAM)
+    assert [hit.id for hit in found.hits] == ["b"]
+    anew = SearchIndex.open(tmp_path / "anew")
+    made = [version("a", "nothing of it", 0), version("b", "sockex waits", 0)]
+    anew.update(made, [], {"main": "c1"}, steps=commits(0, 1))
+    assert anew.search(Query(("sockez",)), TEAM) == found
