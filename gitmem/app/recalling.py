@@ -28,6 +28,7 @@ SURE: Final = 0.45
 _REPLACED_HITS: Final = 10  # superseded hits that may give their place to others
 _EVERY: Final = 3 * CANDIDATES  # more than is ever ranked
 _NEAR_MISSES: Final = 20  # withheld candidates that are looked at when nothing may be said
+_EARLIER: Final = ("superseded", "wrong", "archived", "disputed")  # that once held, and are told of on request
 _QUOTED: Final = pattern(r'"([^"]+)"')
 
 
@@ -139,7 +140,7 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
     replacement."""
     limit, path = asked.filters.limit, asked.filters.path
     if asked.history:
-        wide = withheld_view(ground.viewer, (*VISIBLE, "superseded", "wrong", "archived"))
+        wide = withheld_view(ground.viewer, (*VISIBLE, *_EARLIER))
         found = ground.index.search(query_of(asked, question, then, 4 * limit if path is None else _EVERY), wide)
         told = [hit for hit in _once(found.hits, seen) if path is None or about(hit.memory, path)][:limit]
         return replace(found, hits=tuple(told), confidence=max((hit.confidence for hit in told), default=0.0))
@@ -171,14 +172,16 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
 
 
 def _once(hits: Sequence[Hit], seen: Filter) -> Iterator[Hit]:
-    """Each value of a memory once: what holds now, then earlier values that said something else."""
-    told: set[tuple[str, str, str]] = set()
+    """Each value of a memory once, as it stands now where it does: what holds, then earlier values that said something
+    else."""
+    told: dict[tuple[str, str, str], Hit] = {}
     for hit in sorted(hits, key=lambda hit: not (hit.current and seen.admits(hit.memory))):
         memory = hit.memory
-        value = (memory.id, memory.title, memory.body)
-        if value not in told and (hit.current or memory.status in VISIBLE):
-            told.add(value)
-            yield hit
+        if hit.current or memory.status in VISIBLE:
+            value = (memory.id, memory.title, memory.body)
+            if value not in told or (hit.current and not told[value].current):
+                told[value] = hit
+    yield from told.values()
 
 
 def _item(hit: Hit, seen: Filter, number: int) -> Item:
