@@ -224,7 +224,7 @@ def _read(view: View, wanted: list[Wanted]) -> Iterator[Document]:
                 raise
             continue  # what a hand put into the inbox and cannot be read is no candidate, and stops no reader
         if memory.id == memory_of_path(one.path):
-            yield Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until)
+            yield Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until, raw)
 
 
 def _instant(event: str) -> datetime:

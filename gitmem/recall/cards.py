@@ -20,6 +20,52 @@ from gitmem.recall.open_file import OpenFile
 _LENGTH_BITS: Final = 24  # of a place: the length of the card; the rest is its offset
 _HEAD: Final = 8  # bytes: the CRC-32 of what follows, the length of the ranked part
 LARGEST: Final = 2**_LENGTH_BITS - 1
+# What most records hold, the commonest last: zlib takes it as said before, which halves a short record. A part of the
+# form of the cards: another one is another schema.
+_COMMON: Final = b"""\
+fail fix test add remov error commit file when because should default version timeout retry config request response
+problem solution failed_tactic decision convention preference procedure change concept episode plan reminder
+superseded superseded_by supersedes candidate archived disputed wrong maybe_stale relates_to derived_from contradicts
+    role: contradicts  - type: test    case:     outcome: passed  - type: memory  - type: human
+  - type: url    url: https://
+  - type: transcript    session: claude-code/    record: span: generation: 1
+      start: end: speaker: tool
+aliases:
+alternatives:
+  - title:     why: steps:
+  - text:     done: false
+claims:
+groundings:
+cue: links:
+  - type: solves
+    to: tried_for
+origin: inferred observed imported human
+evidence:
+  - type: commit
+    commit: patch: sha256: quote: "
+  - type: file
+    path: src/ tests/ docs/ .py .ts .md
+    lines: blob: 0123456789abcdef
+    commit: sha256: quote: |-
+    role: supports
+# yaml-language-server: $schema=../../../schemas/memory.schema.json
+format: 1
+id: kind: fact
+title: body: |-
+  body: ""
+status: active
+scope:
+  project: audience: team
+applies_to: []
+key: null
+tags: []
+valid:
+  from: null
+  until: null
+origin: human
+links: []
+evidence:
+  - type: """
 
 
 @dataclass(frozen=True)
@@ -78,7 +124,7 @@ class Cards:
     def record(self, place: int) -> bytes:
         """The canonical bytes of the memory. Raises ValueError as `ranked`."""
         card, size = self._card(place)
-        return zlib.decompress(card[_HEAD + size :])
+        return zlib.decompressobj(zdict=_COMMON).decompress(card[_HEAD + size :])
 
     def _card(self, place: int) -> tuple[bytes, int]:
         card = self._file.read(place >> _LENGTH_BITS, place & LARGEST)
@@ -100,7 +146,8 @@ class CardWriter:
         """The place of the card, for `Cards`. Raises ValueError for one of more than 16 MB."""
         title = f"{card.ref}/{card.id}/{card.since}/{card.blob}"
         ranked = zlib.compress("\n".join([title, "\t".join(card.names), f" {card.words} "]).encode(), 1)
-        rest = len(ranked).to_bytes(4, "little") + ranked + zlib.compress(card.record, 1)
+        shrunk = zlib.compressobj(6, zdict=_COMMON)
+        rest = len(ranked).to_bytes(4, "little") + ranked + shrunk.compress(card.record) + shrunk.flush()
         if len(rest) + 4 > LARGEST:
             raise ValueError(f"the memory {card.id} is too large to be indexed")
         place = self.end << _LENGTH_BITS | (len(rest) + 4)
