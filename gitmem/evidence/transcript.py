@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = 'transcript:8c2f6a10#4d1e:"412 passed"'
 _PREFIX_LEAST: Final = 4
+_OURS: Final = "ours"  # what gitmem put into a session itself, and so shows nothing
 _CANDIDATES: Final = 10
 _DEPTH: Final = 40  # levels of a JSON value that are looked into
 
@@ -89,11 +90,19 @@ def resolve(ref: TranscriptRef, sources: Sources) -> Resolution:
     if here and not any(turn.speaker == ref.speaker for turn in here):
         said = f"said by {here[0].speaker}, not by {one_line(ref.speaker, 40)}"
         return Resolution(ref, "changed", said, text, quoted)
+    if _only_ours(ref, here):
+        return Resolution(ref, "missing", "the words are what gitmem itself put into the session", text, False)
     # Of one record parts may be the person's and parts the host's: the quote has to be in the person's.
     human = any(
         turn.speaker == ref.speaker == "human" and (ref.quote is None or ref.quote in turn.text) for turn in here
     )
     return Resolution(ref, "verified", read.receipt(stored) if read else "", text, quoted, human)
+
+
+def _only_ours(ref: TranscriptRef, here: list[Said]) -> bool:
+    """True when the quote, or without one the record, is nothing but what gitmem handed to the host."""
+    said = [turn for turn in here if ref.quote is None or ref.quote in turn.text]
+    return bool(said) and all(turn.speaker == _OURS for turn in said)
 
 
 def _turns_at(ref: TranscriptRef, stored: StoredSession, generation: Generation, read: Transcripts) -> list[Said]:
@@ -146,16 +155,20 @@ def _turn(asked: _Asked, stored: StoredSession, generation: Generation, read: Tr
         raise Ambiguous(f"{asked.record!r} begins {len(matched)} records:\n{lines}", hint="type more of the id")
     if not turns:
         return None
-    if asked.quote is None:
-        by_call = [turn for turn in turns if turn.call in matched]
-        return next((turn for turn in by_call if turn.speaker == "tool"), turns[0])
-    quoted = next((turn for turn in turns if asked.quote in turn.text), None)
-    if quoted is None:
+    meant = [turn for turn in turns if asked.quote is None or asked.quote in turn.text]
+    said = [turn for turn in meant if turn.speaker != _OURS]
+    if meant and not said:
+        raise UsageError(
+            "these words are what gitmem itself put into the session, and so no evidence",
+            hint="cite what they rest on: gitmem show ID names it",
+        )
+    if not said:
         raise NotFound(
-            f"the record {turns[0].record} of {stored.manifest.name} does not say {one_line(asked.quote, 60)!r}",
+            f"the record {turns[0].record} of {stored.manifest.name} does not say {one_line(str(asked.quote), 60)!r}",
             hint=f"gitmem sessions show {stored.manifest.name} --record {turns[0].record} --full",
         )
-    return quoted
+    results = [turn for turn in said if turn.call in matched and turn.speaker == "tool"]
+    return results[0] if results and asked.quote is None else said[0]
 
 
 def _chosen_quote(turn: Said, data: bytes) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 
@@ -11,7 +12,7 @@ from gitmem.errors import Ambiguous, NotFound, UsageError
 from gitmem.evidence.resolvers import expand, resolve
 from gitmem.model.nouns import Span, TranscriptRef
 from gitmem.store.sessions import stored_session
-from tests.evidence.world import SAID, SESSION, World
+from tests.evidence.world import SAID, SESSION, Heard, World
 
 
 def cite(world: World, short: str) -> TranscriptRef:
@@ -80,6 +81,24 @@ def test_human_are_only_the_words_of_a_person(world: World) -> None:
     found = resolve(claimed, world.sources("terminal"))
     assert (found.state, found.human) == ("changed", False) and "said by assistant" in found.detail
     assert not resolve(own, replace(world.sources(), transcripts=None)).human
+
+
+def test_what_gitmem_put_in_itself_is_no_evidence(world: World) -> None:
+    for short in ("transcript:8c2f#6bbb0004", 'transcript:8c2f#6bbb0004:"The pool has 20 sockets"'):
+        with pytest.raises(UsageError, match="gitmem itself"):
+            cite(world, short)
+    other = cite(world, "transcript:8c2f#5aaa0003")
+    stored = stored_session(world.sources().backend, "claude-code", SESSION)
+    assert stored and stored.manifest.last
+    ours = next(turn for turn in Heard().turns(stored, stored.manifest.last) if turn.speaker == "ours")
+    data = stored.span(stored.manifest.last, ours.start, ours.end)
+    assert data
+    forged = replace(
+        other, record=ours.record, span=Span(1, ours.start, ours.end), sha256=sha256(data).hexdigest(),
+        speaker="ours", quote="The pool has 20 sockets",
+    )  # fmt: skip
+    assert resolve(forged, world.sources()).state == "missing"
+    assert resolve(other, world.sources()).state == "verified"
 
 
 def test_other_bytes_other_places_other_clones(world: World) -> None:

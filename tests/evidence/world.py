@@ -50,6 +50,7 @@ SESSION = "8c2f6a10-7d1e-4c55-9a3b-2f1e0d9c8b7a"
 SAID = (
     {"id": "4d1e0001", "who": "human", "text": 'Please use a pool of 20 \u2014 and "never" touch prod.'},
     {"id": "4d1e0002", "who": "assistant", "text": "I think retries should be 7.", "call": "call_1"},
+    {"id": "6bbb0004", "who": "ours", "text": "<gitmem-memory>The pool has 20 sockets.</gitmem-memory>"},
     {"id": "5aaa0003", "who": "tool", "text": "412 passed in 31.20s\n1 warning", "call": "call_1"},
 )
 
