@@ -137,16 +137,8 @@ def test_full_gives_whole_bodies_and_every_citation(repo: Path, gitmem: Run) -> 
 
 def test_several_questions_are_answered_each_and_a_memory_is_told_once(repo: Path, gitmem: Run) -> None:
     pool, weather = put(gitmem, repo, POOL), put(gitmem, repo, WEATHER)
-    words = (
-        "recall",
-        "twenty connections",
-        "-q",
-        "deploys weather",
-        "-q",
-        "zebra crossings",
-        "-q",
-        "how many connections",
-    )
+    questions = ("deploys weather", "zebra crossings", "the connections")
+    words = ("recall", "twenty connections", *(part for question in questions for part in ("-q", question)))
     ran = gitmem(repo, *words, "--json")
     assert {line["id"]: line["questions"] for line in ran.lines if "id" in line} == {pool: [0, 3], weather: [1]}
     assert [one["question"] for one in summary(ran)["abstained"]] == [2]
