@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timezone
-from itertools import chain
+from itertools import chain, islice
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from gitmem.app.beside import Beside, worthwhile
 from gitmem.app.facts import record_changes, tombstone_claim
 from gitmem.app.ground import expected
 from gitmem.app.meaning import model_of
@@ -18,7 +19,7 @@ from gitmem.model.ids import event_milliseconds
 from gitmem.model.layout import event_of_path, memory_of_path, tombstone_of_path
 from gitmem.model.nouns import Memory, Scope
 from gitmem.model.records import memory_from_bytes, tombstone_from_bytes
-from gitmem.recall.document import OPEN_END, Document
+from gitmem.recall.document import OPEN_END, Document, Prepared, prepared
 from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.positions import Step
 from gitmem.recall.search_index import SearchIndex
@@ -28,6 +29,10 @@ from gitmem.store.snapshot import snapshot
 _LABELS: Final = ("main", "inbox")
 _SAID: Final = (*_LABELS, "projects")
 _EARLY: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
+
+
+_MANY: Final = 2000  # versions from which a second process pays
+_ITS_PART, _OUR_PART = 300, 150  # of each batch; this process reads from git and writes the index meanwhile
 
 
 class Wanted(NamedTuple):
@@ -40,6 +45,9 @@ class Wanted(NamedTuple):
     changed: datetime
     since: int = 0
     until: int = OPEN_END
+
+
+Read = tuple[Wanted, bytes, bool]  # a version, its bytes, and whether they were verified
 
 
 def index_folder(workspace: Workspace) -> Path:
@@ -214,17 +222,40 @@ def _tombstones(view: View, known: str | None, removals: list[tuple[str, str]]) 
     return documents
 
 
-def _read(view: View, wanted: list[Wanted]) -> Iterator[Document]:
+def _read(view: View, wanted: list[Wanted]) -> Iterator[Prepared]:
+    """What the index takes of each version. Of many, another process makes the larger part."""
     blobs = view.workspace.backend.read_many(one.blob for one in wanted)
-    for one, (_, _, raw) in zip(wanted, blobs, strict=True):
+    own = view.inbox_own
+    read = ((one, raw, one.label == "main" or own) for one, (_, _, raw) in zip(wanted, blobs, strict=True))
+    if len(wanted) < _MANY or not worthwhile():
+        return chain.from_iterable(map(_prepared, ([one] for one in read)))
+    # Forked now: once the index is written tantivy has threads of its own, and git's answers are read by one.
+    return _with_another(Beside(_prepared), read)
+
+
+def _with_another(other: Beside, read: Iterator[Read]) -> Iterator[Prepared]:
+    try:
+        while batch := list(islice(read, _ITS_PART)):
+            other.give(batch)
+            yield from _prepared(list(islice(read, _OUR_PART)))
+            yield from other.take()
+    finally:
+        other.close()
+
+
+def _prepared(batch: Sequence[Read]) -> list[Prepared]:
+    made = []
+    for one, raw, trusted in batch:
         try:
-            memory = memory_from_bytes(raw, path=one.path, trusted=one.label == "main" or view.inbox_own)
+            memory = memory_from_bytes(raw, path=one.path, trusted=trusted)
         except CorruptRecord:
             if one.label == "main":
                 raise
             continue  # what a hand put into the inbox and cannot be read is no candidate, and stops no reader
         if memory.id == memory_of_path(one.path):
-            yield Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until, raw)
+            document = Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until, raw)
+            made.append(prepared(document))
+    return made
 
 
 def _instant(event: str) -> datetime:

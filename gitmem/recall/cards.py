@@ -133,6 +133,17 @@ class Cards:
         return card, int.from_bytes(card[4:_HEAD], "little")
 
 
+def pack(card: Card) -> bytes:
+    """The bytes of a card. Raises ValueError for more than 16 MB."""
+    title = f"{card.ref}/{card.id}/{card.since}/{card.blob}"
+    ranked = zlib.compress("\n".join([title, "\t".join(card.names), f" {card.words} "]).encode(), 1)
+    shrunk = zlib.compressobj(6, zdict=_COMMON)
+    rest = len(ranked).to_bytes(4, "little") + ranked + shrunk.compress(card.record) + shrunk.flush()
+    if len(rest) + 4 > LARGEST:
+        raise ValueError(f"the memory {card.id} is too large to be indexed")
+    return zlib.crc32(rest).to_bytes(4, "little") + rest
+
+
 class CardWriter:
     """Appends cards to a file, from `start` bytes on: what a writer that died left behind that is overwritten."""
 
@@ -142,18 +153,12 @@ class CardWriter:
             self._file: IO[bytes] = path.open("r+b" if path.exists() else "w+b")
             self.end = self._file.seek(start)
 
-    def add(self, card: Card) -> int:
-        """The place of the card, for `Cards`. Raises ValueError for one of more than 16 MB."""
-        title = f"{card.ref}/{card.id}/{card.since}/{card.blob}"
-        ranked = zlib.compress("\n".join([title, "\t".join(card.names), f" {card.words} "]).encode(), 1)
-        shrunk = zlib.compressobj(6, zdict=_COMMON)
-        rest = len(ranked).to_bytes(4, "little") + ranked + shrunk.compress(card.record) + shrunk.flush()
-        if len(rest) + 4 > LARGEST:
-            raise ValueError(f"the memory {card.id} is too large to be indexed")
-        place = self.end << _LENGTH_BITS | (len(rest) + 4)
+    def add(self, packed: bytes) -> int:
+        """Append a card as `pack` made it; its place, for `Cards`."""
+        place = self.end << _LENGTH_BITS | len(packed)
         with unwritable_is_busy():
-            self._file.write(zlib.crc32(rest).to_bytes(4, "little") + rest)
-        self.end += len(rest) + 4
+            self._file.write(packed)
+        self.end += len(packed)
         return place
 
     def close(self) -> None:

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from gitmem.model.frozen import dataclass
 from gitmem.model.nouns import FileRef, Memory, TestRef
@@ -14,7 +14,7 @@ from gitmem.model.records import memory_bytes
 from gitmem.model.times import parse_instant
 from gitmem.model.tokens import tokens, tokens_version
 from gitmem.model.vocabulary import ORIGIN_RANK, STATUSES
-from gitmem.recall.cards import Card
+from gitmem.recall.cards import Card, pack
 
 SCHEMA_VERSION: Final = 4
 OPEN_START: Final = -(2**62)  # microseconds, or a position, that stands for an open end
@@ -96,14 +96,29 @@ def card_of(document: Document) -> Card:
     return Card(document.ref, document.memory.id, document.since, document.blob, names, _BREAK.join(parts), record)
 
 
+class Prepared(NamedTuple):
+    """A document as the index takes it: the packed card, and the values of the tantivy document but for its place."""
+
+    uid: str
+    card: bytes
+    values: dict[str, Any]
+
+
+def prepared(document: Document) -> Prepared:
+    """All the work on one document that needs no index. Raises ValueError for one of more than 16 MB."""
+    card = card_of(document)
+    values = fields(document, card)
+    return Prepared(values["uid"], pack(card), values)
+
+
 def names_of(memory: Memory) -> tuple[str, ...]:
     """What a memory is called exactly: its id, key, tags and paths, each on one line."""
     names = [memory.id, memory.key or "", *memory.tags, *sorted(paths_of(memory))]
     return tuple(dict.fromkeys(" ".join(name.casefold().split()) for name in names if name.strip()))
 
 
-def fields(document: Document, card: Card, place: int) -> dict[str, Any]:
-    """The values of the tantivy document. `place`: where the card lies."""
+def fields(document: Document, card: Card) -> dict[str, Any]:
+    """The values of the tantivy document, but for the place of the card."""
     memory = document.memory
     paths = sorted(paths_of(memory))
     values: dict[str, Any] = {
@@ -127,7 +142,6 @@ def fields(document: Document, card: Card, place: int) -> dict[str, Any]:
         "recorded": microseconds(document.recorded),
         "changed": microseconds(document.changed),
         "newest": newest(microseconds(document.recorded), uid(document.ref, memory.id, document.since)),
-        "card": place,
         "length": card.words.count(" ") + 1,
         "letters": len(card.words) + 2,
         "state_rank": STATUSES.index(memory.status) if memory.status in STATUSES else len(STATUSES),

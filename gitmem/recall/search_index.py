@@ -19,10 +19,10 @@ from gitmem.recall.document import (
     OPEN_END,
     STATE_UID,
     Document,
-    card_of,
-    fields,
+    Prepared,
     from_microseconds,
     make_schema,
+    prepared,
     schema_name,
     uid,
 )
@@ -100,7 +100,7 @@ class SearchIndex:
 
     def update(
         self,
-        add: Iterable[Document],
+        add: Iterable[Document | Prepared],
         remove: Iterable[tuple[str, str]],
         tips: Mapping[str, str],
         *,
@@ -147,10 +147,11 @@ class SearchIndex:
                         writer.delete_documents_by_term("uid", version)
                         replaced = True
                         if document is not None:
-                            self._put(writer, cards, document)
-                    for document in add:
-                        replaced = (not fresh and self._take_out(writer, document)) or replaced
-                        self._put(writer, cards, document)
+                            self._put(writer, cards, prepared(document))
+                    for one in add:
+                        made = one if isinstance(one, Prepared) else prepared(one)
+                        replaced = (not fresh and self._take_out(writer, made.uid)) or replaced
+                        self._put(writer, cards, made)
                     cards.close()
                 self._write_positions(longer, 0 if fresh or rewound else kept, generation, timeline)
                 state = State(
@@ -182,9 +183,8 @@ class SearchIndex:
                     generation, cards = self._state.generation, self._state.cards
                     self._meaning.learn(generation, cards, self._reader.said(self._meaning.covered(generation)))
 
-    def _put(self, writer: Any, cards: CardWriter, document: Document) -> None:
-        card = card_of(document)
-        self._add(writer, fields(document, card, cards.add(card)))
+    def _put(self, writer: Any, cards: CardWriter, document: Prepared) -> None:
+        self._add(writer, {**document.values, "card": cards.add(document.card)})
 
     def _add(self, writer: Any, values: Mapping[str, Any]) -> None:
         import tantivy
@@ -192,9 +192,8 @@ class SearchIndex:
         with self._damage_is_typed():
             writer.add_document(tantivy.Document(**values))
 
-    def _take_out(self, writer: Any, document: Document) -> bool:
-        """Take out what `document` replaces; False when there is nothing."""
-        name = uid(document.ref, document.memory.id, document.since)
+    def _take_out(self, writer: Any, name: str) -> bool:
+        """Take out the version of this uid; False when there is none."""
         if self._reader is None or not self._reader.count(self._clauses.term("uid", name)):
             return False
         writer.delete_documents_by_term("uid", name)

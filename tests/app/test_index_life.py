@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from gitmem.app import catch_up
+
 WORDS = ("amber", "basil", "cedar", "daisy", "elder", "fennel", "ginger", "hazel")
 WORDS += ("iris", "juniper", "kale", "laurel", "maple", "nettle", "olive", "poppy")
 
@@ -73,3 +75,20 @@ def test_a_harmed_index_is_built_anew_without_a_word(repo: Path, gitmem: Callabl
     assert fact(gitmem, repo, titles(4)[0] + "!").code == 3
     found = gitmem(repo, "recall", "grows")
     assert (found.code, found.out, found.err) == (0, before, "")
+
+
+def test_two_processes_make_the_index_that_one_makes(
+    repo: Path, gitmem: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    gitmem(repo, "init")
+    for title in titles(9):
+        fact(gitmem, repo, title)
+    forked: list[int] = []
+    monkeypatch.setattr(catch_up, "_MANY", 1)
+    monkeypatch.setattr(catch_up, "_ITS_PART", 3)
+    monkeypatch.setattr(catch_up, "_OUR_PART", 2)
+    monkeypatch.setattr(catch_up, "worthwhile", lambda: forked.append(1) or True)
+    before = gitmem(repo, "recall", "grows in row", "--json").out
+    assert gitmem(repo, "reindex").code == 0 and forked
+    assert gitmem(repo, "recall", "grows in row", "--json").out == before
+    assert before.count('"id"') >= 9

@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from gitmem.model.records import memory_bytes
-from gitmem.recall.cards import Card, Cards, CardWriter
+from gitmem.recall.cards import Card, Cards, CardWriter, pack
 from gitmem.recall.document import card_of
 from tests.recall.builders import document, memory
 
@@ -18,7 +18,7 @@ TWO = Card("inbox", "m2", 0, "c" * 40, (), "", b"")
 def written(path: Path, *cards: Card, start: int = 0) -> tuple[list[int], int]:
     """The places of the cards and the end of the file."""
     with CardWriter(path, start) as writer:
-        places = [writer.add(card) for card in cards]
+        places = [writer.add(pack(card)) for card in cards]
         writer.close()
     return places, writer.end
 
