@@ -83,12 +83,17 @@ def test_two_processes_make_the_index_that_one_makes(
     gitmem(repo, "init")
     for title in titles(9):
         fact(gitmem, repo, title)
-    forked: list[int] = []
+    asked: list[bool] = []
+
+    def always() -> bool:
+        asked.append(True)
+        return True
+
     monkeypatch.setattr(catch_up, "_MANY", 1)
     monkeypatch.setattr(catch_up, "_ITS_PART", 3)
     monkeypatch.setattr(catch_up, "_OUR_PART", 2)
-    monkeypatch.setattr(catch_up, "worthwhile", lambda: forked.append(1) or True)
+    monkeypatch.setattr(catch_up, "worthwhile", always)
     before = gitmem(repo, "recall", "grows in row", "--json").out
-    assert gitmem(repo, "reindex").code == 0 and forked
+    assert gitmem(repo, "reindex").code == 0 and asked
     assert gitmem(repo, "recall", "grows in row", "--json").out == before
     assert before.count('"id"') >= 9
