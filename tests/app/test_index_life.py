@@ -13,7 +13,7 @@ import pytest
 
 from gitmem.app import catch_up
 
-WORDS = ("amber", "basil", "cedar", "daisy", "elder", "fennel", "ginger", "hazel")
+WORDS: tuple[str, ...] = ("amber", "basil", "cedar", "daisy", "elder", "fennel", "ginger", "hazel")
 WORDS += ("iris", "juniper", "kale", "laurel", "maple", "nettle", "olive", "poppy")
 
 
