@@ -186,12 +186,13 @@ NEEDS = {
     "remember": ["-k", "fact", "x"], "check": ["draft.yaml"], "edit": ["abcd", "--because", "x"],
     "supersede": ["abcd", "x", "--because", "x"], "accept": ["abcd"], "recall": ["x"], "show": ["abcd"],
     "key": ["a.b"], "log": ["abcd"], "blame": ["abcd"], "verify": ["--all"], "hooks": ["status"],
-    "import": ["README.md"], "why": ["x"], "related": ["abcd"],
+    "import": ["README.md"], "why": ["x"], "related": ["abcd"], "sessions": ["list"],
     **{verb: ["abcd", "--because", "x"] for verb in
        ("wrong", "lift", "retract", "archive", "restore", "dispute", "reject")},
 }  # fmt: skip
 NO_REPOSITORY = {"schema", "completion"}
-BEGINS = {"init", "doctor", "hooks", *NO_REPOSITORY}
+# These need no memory: what the agents said is stored and looked at without any.
+BEGINS = {"init", "doctor", "hooks", "capture", "sessions", "scan-secrets", *NO_REPOSITORY}
 
 
 @pytest.mark.parametrize("verb", SHOWN)
