@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, Final
 
 from gitmem.errors import GitmemError
-from gitmem.store.loose import adopt_owner
 
 _TEMPORARY_AGE: Final = 3600  # seconds
 
@@ -48,7 +47,7 @@ def private_folder(folder: Path) -> Path:
     """`folder`, made with mode 0700 when it is not there."""
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        adopt_owner(folder, folder.parent)
+        _adopt_owner(folder, folder.parent)
     except OSError as error:
         raise GitmemError(
             f"cannot make {folder}: {error.strerror}", hint="give your account the right to write there"
@@ -63,7 +62,7 @@ def write_private(path: Path, data: bytes) -> None:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
-        adopt_owner(temporary, path.parent)
+        _adopt_owner(temporary, path.parent)
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)
@@ -74,4 +73,10 @@ def leave_to_owner(folder: Path) -> None:
     """Give what a library made in `folder` to whoever owns that, as all else that root writes there."""
     for path in folder.rglob("*") if os.geteuid() == 0 else ():
         with suppress(FileNotFoundError):  # another process takes old parts away
-            adopt_owner(path, folder)
+            _adopt_owner(path, folder)
+
+
+def _adopt_owner(path: Path, of: Path) -> None:
+    from gitmem.store.loose import adopt_owner  # a read writes nothing
+
+    adopt_owner(path, of)

@@ -9,19 +9,21 @@ import gc
 import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem import __version__
 from gitmem.app.env import Env, observe
 from gitmem.cli.door import Door
 from gitmem.errors import EXIT_CODES, GitmemError, UsageError
+from gitmem.model.frozen import dataclass
 from gitmem.model.text import one_line
 
 if TYPE_CHECKING:
     import typer
 
 
-class Verb(NamedTuple):
+@dataclass(frozen=True)
+class Verb:
     """Where a verb lives, and its line in the list of verbs. Hidden verbs are for hooks."""
 
     module: str

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from gitmem.model.frozen import dataclass
 
 
-class Flags(NamedTuple):
+@dataclass(frozen=True)
+class Flags:
     """What a verb takes: the name of its positional word, or of several, and flags with the parameter that each sets.
 
     positional: "" for none. one: the last value counts. many: all values count. yes: no value.

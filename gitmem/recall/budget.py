@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
+
+from gitmem.model.frozen import dataclass
 
 BYTES_PER_TOKEN: Final = 4  # a rule of thumb for English and code; an estimate, never a promise
 NAMING: Final = 0.2  # of a budget, at most: kept for naming what does not fit in full
 
 
-class Fit(NamedTuple):
+@dataclass(frozen=True)
+class Fit:
     """Of items in order, best first: so many in full, so many of the next on one line; the rest does not fit.
 
     tokens: the estimate for what is shown.

@@ -6,7 +6,7 @@ import zlib
 from collections.abc import Iterator
 from datetime import datetime, timedelta, timezone
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from gitmem.model.frozen import dataclass
 from gitmem.model.nouns import FileRef, Memory, TestRef
@@ -96,7 +96,8 @@ def card_of(document: Document) -> Card:
     return Card(document.ref, document.memory.id, document.since, document.blob, names, _BREAK.join(parts), record)
 
 
-class Prepared(NamedTuple):
+@dataclass(frozen=True)
+class Prepared:
     """A document as the index takes it: the packed card, and the values of the tantivy document but for its place."""
 
     uid: str

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from math import log, log10, sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 from gitmem.model.frozen import dataclass, field
 from gitmem.model.vocabulary import STATUSES, VISIBLE
@@ -61,7 +61,8 @@ _GIVING_PLACE: Final = tuple(
 )
 
 
-class Candidate(NamedTuple):
+@dataclass(frozen=True)
+class Candidate:
     """A version that may answer: its numbers from the index and its card. `length`: tokens."""
 
     ranked: Ranked
@@ -119,7 +120,8 @@ class Corpus:
         return _CHANCE_OF_ONE + _CHANCE_GROWS * log10(max(self.documents, 1))
 
 
-class Scored(NamedTuple):
+@dataclass(frozen=True)
+class Scored:
     """A candidate with its score, the parts that it is made of, and the terms of the query that it holds.
 
     text: its BM25 score.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from math import ceil
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
-from gitmem.model.frozen import replace
+from gitmem.model.frozen import dataclass, replace
 from gitmem.model.judgement import Filter
 from gitmem.model.records import memory_from_bytes
 from gitmem.model.tokens import tokens
@@ -40,7 +40,8 @@ _MOST_LOOKED_AT: Final = 2000
 _RANKED_NUMBERS: Final = ("card", "length", "state_rank", "origin_rank", "recorded", "changed", "since", "until")
 
 
-class Version(NamedTuple):
+@dataclass(frozen=True)
+class Version:
     """The numbers of one version in the index, by the names of `NUMBER_FIELDS`, and its card's."""
 
     ref: str

@@ -3,22 +3,22 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from gitmem.recall.budget import NAMING, estimate, fit
+from gitmem.recall.budget import NAMING, Fit, estimate, fit
 
 COSTS = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 10)), max_size=20)
 
 
 def test_what_does_not_fit_in_full_is_named_and_the_rest_is_left_out() -> None:
     costs = [(10, 2), (100, 2), (2, 2), (25, 3)]
-    assert fit(costs, None) == (4, 0, 137)
-    assert fit(costs, 17) == (1, 3, 17)
-    assert fit(costs, 16) == (1, 2, 14)  # in order: what comes behind does not take the room of what comes before
-    assert fit(costs, 1) == (0, 0, 0)
+    assert fit(costs, None) == Fit(4, 0, 137)
+    assert fit(costs, 17) == Fit(1, 3, 17)
+    assert fit(costs, 16) == Fit(1, 2, 14)  # in order: what comes behind does not take the room of what comes before
+    assert fit(costs, 1) == Fit(0, 0, 0)
 
 
 def test_room_for_naming_the_rest_is_kept_but_not_more_than_a_part() -> None:
     costs = [(10, 5), (10, 5), (10, 5)]
-    assert fit(costs, 20) == (1, 2, 20)
+    assert fit(costs, 20) == Fit(1, 2, 20)
     assert NAMING < 0.5
     assert fit([(10, 5)] * 100, 100).full == 8
 
