@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from gitmem.app import state
 from gitmem.app.workspace import View, Workspace, raw_view
-from gitmem.errors import CorruptRecord, NotFound, Refused
+from gitmem.errors import CorruptRecord, GitmemError, NotFound, Refused
 from gitmem.model.frozen import dataclass, field, replace
 from gitmem.model.judgement import Reason
 from gitmem.model.layout import INBOX, MAIN
@@ -205,4 +206,5 @@ def _save(workspace: Workspace, belief: Belief) -> None:
         "rejected": list(belief.rejected),
         "inbox": belief.inbox,
     }
-    state.save(workspace.location.private, _STATE, data)
+    with suppress(GitmemError):  # a clone that may not be written to is read; it is verified again each time
+        state.save(workspace.location.private, _STATE, data)

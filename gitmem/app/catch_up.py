@@ -73,15 +73,21 @@ def catch_up(view: View, *, rebuild: bool = False) -> SearchIndex:
     index = opened_index(view.workspace)
     for _ in range(2):
         try:
-            return _caught_up(view, index, rebuild)
+            return _owned(view, brought_up(view, index, rebuild=rebuild))
         except IndexDamaged:
             rebuild = True  # it is derived: made anew, nothing is lost. The object remembers not to read it again
         except IndexBusy:
             index = opened_index(view.workspace)  # another process may have brought it forward meanwhile
-    return _caught_up(view, index, rebuild)
+    return _owned(view, brought_up(view, index, rebuild=rebuild))
 
 
-def _caught_up(view: View, index: SearchIndex, rebuild: bool) -> SearchIndex:
+def _owned(view: View, index: SearchIndex) -> SearchIndex:
+    leave_to_owner(private_folder(index_folder(view.workspace)))
+    return index
+
+
+def brought_up(view: View, index: SearchIndex, *, rebuild: bool = False) -> SearchIndex:
+    """`index`, wherever it lies, after it has seen everything in `view`. Raises IndexBusy and IndexDamaged."""
     tips = _tips(view)
     known = dict(index.tips)
     if known == tips and not rebuild:
@@ -97,7 +103,6 @@ def _caught_up(view: View, index: SearchIndex, rebuild: bool) -> SearchIndex:
         chain(tombs, _read(view, wanted)), removals, tips,
         ended=past.ended, steps=past.steps, kept=past.kept, rebuild=rebuild,
     )  # fmt: skip
-    leave_to_owner(private_folder(index_folder(view.workspace)))
     return index
 
 

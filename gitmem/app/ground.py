@@ -7,6 +7,7 @@ nothing but the index is opened. On any doubt the repository is opened and the i
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _T = TypeVar("_T")
 BEHIND: Final = "another process is updating the index: the newest memories may be missing"
+ASIDE: Final = "the search index cannot be written now: it was made for this command alone"
 
 
 @dataclass(frozen=True)
@@ -122,14 +124,19 @@ def _opened(env: Env, *, rebuild: bool = False) -> Ground:
     from gitmem.app.belief import believed_view
     from gitmem.app.catch_up import catch_up, opened_index
     from gitmem.app.workspace import open_workspace
-    from gitmem.recall.faults import IndexBusy
+    from gitmem.recall.faults import IndexBusy, IndexUnwritable
 
     view = believed_view(open_workspace(env))
     view.require_config()
     try:
         index, behind = catch_up(view, rebuild=rebuild), tuple[str, ...]()
-    except IndexBusy:
+    except IndexBusy as busy:
         index, behind = opened_index(view.workspace), (BEHIND,)
+        if isinstance(busy, IndexUnwritable) or not index.tips:
+            from gitmem.app.index_aside import index_aside
+
+            with suppress(OSError, IndexBusy):  # without any room the last good index has to do
+                index, behind = index_aside(view), (ASIDE,)
     location = view.workspace.location
     return Ground(
         env, index, view.viewer, view.main.commit or "", location.head, location.work_tree, location.private,

@@ -14,6 +14,10 @@ class IndexBusy(GitmemError):
     code = "index_busy"
 
 
+class IndexUnwritable(IndexBusy):
+    """Nothing can be written where the index lies: a disk that is full or read-only."""
+
+
 class IndexDamaged(GitmemError):
     """The files of the index cannot be read. It counts as empty from now on and has to be built again."""
 
@@ -32,4 +36,4 @@ def unwritable_is_busy() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise IndexBusy(f"the search index cannot be written: {error}") from error
+        raise IndexUnwritable(f"the search index cannot be written: {error}") from error
