@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 EXAMPLE: Final = 'transcript:8c2f6a10#4d1e:"412 passed"'
 _PREFIX_LEAST: Final = 4
+_BEHIND: Final = 8 * 1024 * 1024  # bytes behind a record within which a host may still tell something of it
 _OURS: Final = "ours"  # what gitmem put into a session itself, and so shows nothing
 _CANDIDATES: Final = 10
 _DEPTH: Final = 40  # levels of a JSON value that are looked into
@@ -106,7 +107,14 @@ def _only_ours(ref: TranscriptRef, here: list[Said]) -> bool:
 
 
 def _turns_at(ref: TranscriptRef, stored: StoredSession, generation: Generation, read: Transcripts) -> list[Said]:
-    return [turn for turn in read.turns(stored, generation) if (turn.start, turn.end) == (ref.span.start, ref.span.end)]
+    """The turns of the cited record. Who spoke may hang on what came before, so it is read from the start."""
+    found = []
+    for turn in read.turns(stored, generation):
+        if turn.start > ref.span.end + _BEHIND:
+            break
+        if (turn.start, turn.end) == (ref.span.start, ref.span.end):
+            found.append(turn)
+    return found
 
 
 def _parsed(rest: str) -> _Asked:
