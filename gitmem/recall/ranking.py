@@ -40,12 +40,13 @@ DATE_WEIGHT: Final = 0.1
 # A memory about the place that the reader works in, or near it: breaks what is nearly a tie, no more.
 PLACE_WEIGHT: Final = 0.1
 # The cosine of the directions of question and memory, with the extra `gitmem[semantic]` only. githist dev hit@1/hit@5/
-# MRR: 68.6/82.2/74.9 without, 69.1/83.5/75.4 at 0.3, 69.9/83.5/75.9 at 0.5 to 0.85, 68.6/83.1/75.2 at 1.2.
-MEANING_WEIGHT: Final = 0.7
-# The nearest of n memories of another project is as near as 0.21 + 0.105 log10(n) for one question in 15 to 25, from 3
-# memories to 3,000 (githist dev: 0.255, 0.331, 0.386, 0.450, 0.503, 0.538, 0.562 for one in 20 at 3, 10, 30, ...).
-_CHANCE_OF_ONE: Final = 0.21
-_CHANCE_GROWS: Final = 0.105
+# hit@10/MRR: 68.6/82.2/86.9/74.9 without, 69.1/83.5/86.9/75.3 at 0.3, 69.5/83.9/87.3/75.8 at 0.5, 69.5/83.5/86.9/75.7
+# at 0.85.
+MEANING_WEIGHT: Final = 0.5
+# The nearest of n memories of another project is as near as 0.25 + 0.115 log10(n) for one question in 20 or fewer, from
+# 3 memories to 3,000 (githist dev, one in 20: 0.297, 0.353, 0.442, 0.480, 0.549, 0.604, 0.620 at 3, 10, 30, ...).
+_CHANCE_OF_ONE: Final = 0.25
+_CHANCE_GROWS: Final = 0.115
 # A memory without any word of the query counts only when it is nearer than this part of that. The confidence in what
 # is just as near as that.
 MEANING_FLOOR: Final = 0.7
