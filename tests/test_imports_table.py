@@ -67,7 +67,7 @@ def test_the_probe_sees_what_is_loaded(known: tuple[Path, str]) -> None:
     # The control of every test below: a verb that does need pydantic and tantivy is seen to load them.
     where, _ = known
     assert "pydantic" in loaded(where, "schema", "memory", expect="gitmem memory")
-    assert {"tantivy", "typer"} <= loaded(where, "recall", "pool", expect="tries three times")
+    assert {"tantivy", "typer"} <= loaded(where, "why", "pool", expect="tries three times")
 
 
 def test_version_and_help_load_no_typer(repo: Path) -> None:
@@ -114,3 +114,35 @@ def test_the_hooks_cost_a_code_branch_nothing_heavy(known: tuple[Path, str]) -> 
     # The control: for a memory branch the hook reads and judges records.
     pushed = f"refs/heads/gitmem/main {memory} refs/heads/gitmem/main {ABSENT}\n"
     assert modules < loaded(where, "hook-impl", "pre-push", "origin", "url", stdin=pushed)
+
+
+# What a hook pays for at every prompt, edit and session; a name of the standard library is here for what it costs.
+SLOW = {"typer", "click", "pydantic", "pydantic_core", "pygit2", "ruamel", "rich", "ryaml", "re2", "hashlib"}
+SLOWER = {"subprocess", "dataclasses", "inspect", "threading", "tempfile", "shutil", "asyncio", "logging", "email"}
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["recall", "pool connect"],
+        ["recall", "pool connect", "--json"],
+        ["recall", "pool connect", "--format", "prompt"],
+        ["recall", "pool connect", "--history", "--full", "-q", "three times", "--path", "src"],
+        ["recall", "zebra crossings"],
+        ["context", "src/pool.py"],
+        ["context", "src/pool.py", "--format", "prompt"],
+        ["brief", "--peek"],
+        ["brief", "--peek", "--format", "prompt"],
+    ],
+    ids=" ".join,
+)
+def test_a_read_of_a_fresh_index_loads_no_more_than_it_needs(known: tuple[Path, str], words: list[str]) -> None:
+    where, identifier = known
+    loaded(where, *words)  # the index catches up, and what HEAD touched is looked up
+    said = "" if words[0] == "brief" else "nothing known" if "zebra" in words[1] else "tries three times"
+    modules = loaded(where, *words, expect=said)
+    never = SLOW if words[0] == "brief" else SLOW | SLOWER  # brief starts git, for what is uncommitted
+    assert not modules & never
+    assert "tantivy" in modules
+    # The control: the probe sees such modules where they are needed.
+    assert {"subprocess", "dataclasses", "typer"} <= loaded(where, "show", identifier, expect="tries three times")
