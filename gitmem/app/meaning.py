@@ -40,7 +40,9 @@ def learn(ground: Ground) -> str:
 
     try:
         ground.index.learn()
-    except (IndexBusy, MeaningUnavailable) as error:
+    except IndexBusy as error:
+        return f"the newest memories are searched by words alone: {error.message}"
+    except MeaningUnavailable as error:
         return f"searched by words alone: {error.message}"
     leave_to_owner(ground.private / "index")
     return ""

@@ -174,14 +174,14 @@ class SearchIndex:
     def learn(self) -> None:
         """Make the vectors that are missing. Raises IndexBusy as `update` does, IndexDamaged, and MeaningUnavailable
         when the model cannot be loaded."""
-        if self._meaning is None or self.is_learned():
+        if self._meaning is None or self._reader is None or self.is_learned():
             return
         with writer_lock(self._folder.with_name(f"{self._folder.name}.lock")):
-            self._reopen()
+            if not self.is_current():  # what is shown stays what it was
+                raise IndexBusy("the search index was updated by another process", hint="run the command again")
+            generation, cards = self._state.generation, self._state.cards
             with self._damage_is_typed():
-                if self._reader:
-                    generation, cards = self._state.generation, self._state.cards
-                    self._meaning.learn(generation, cards, self._reader.said(self._meaning.covered(generation)))
+                self._meaning.learn(generation, cards, self._reader.said(self._meaning.covered(generation)))
 
     def _put(self, writer: Any, cards: CardWriter, document: Prepared) -> None:
         self._add(writer, {**document.values, "card": cards.add(document.card)})

@@ -325,6 +325,16 @@ def test_one_process_learns_at_a_time(tmp_path: Path) -> None:
     assert ask(index, "car") == ["m1"]
 
 
+def test_an_index_that_is_behind_is_not_learned_for_another(tmp_path: Path) -> None:
+    of_texts(tmp_path, THREE)
+    behind = SearchIndex.open(tmp_path, Concepts())
+    SearchIndex.open(tmp_path).update([document(memory("m4", "quick"))], [], {"main": "c2"})
+    with pytest.raises(IndexBusy):
+        behind.learn()
+    assert behind.tips == {"main": "c1"}
+    assert ask(learned(tmp_path), "fast") == ["m4"]
+
+
 def test_nothing_is_imported_without_a_model(tmp_path: Path) -> None:
     of_texts(tmp_path, THREE)
 
