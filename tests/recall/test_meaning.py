@@ -61,6 +61,13 @@ def test_words_and_meaning_add_up(tmp_path: Path) -> None:
     assert ask(index, "engine stalls")[0] == "m2"
 
 
+def test_a_word_that_no_memory_holds_weighs_less_than_one_that_is_as_rare(tmp_path: Path) -> None:
+    of_texts(tmp_path, {"m1": "the car in a garage", "m2": "the invoice in a garage", "m3": "a garage"})
+    index = learned(tmp_path)
+    near = {hit.id: hit.lanes["meaning"] for hit in index.search(Query(("car payment",)), TEAM).hits}
+    assert near["m1"] > near["m2"] > 0.0  # nothing says payment, which is an invoice
+
+
 def test_near_is_an_answer_and_far_is_none(tmp_path: Path) -> None:
     of_texts(tmp_path, THREE)
     index = learned(tmp_path)
