@@ -62,7 +62,8 @@ def test_words_and_meaning_add_up(tmp_path: Path) -> None:
 
 
 def test_a_word_that_no_memory_holds_weighs_less_than_one_that_is_as_rare(tmp_path: Path) -> None:
-    of_texts(tmp_path, {"m1": "the car in a garage", "m2": "the invoice in a garage", "m3": "a garage"})
+    others = {f"o{n}": "a garage" for n in range(20)}
+    of_texts(tmp_path, {"m1": "the car in a garage", "m2": "the invoice in a garage", **others})
     index = learned(tmp_path)
     near = {hit.id: hit.lanes["meaning"] for hit in index.search(Query(("car payment",)), TEAM).hits}
     assert near["m1"] > near["m2"] > 0.0  # nothing says payment, which is an invoice
