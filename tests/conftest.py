@@ -33,6 +33,7 @@ def sealed_environment(home: Path) -> dict[str, str]:
         "GIT_COMMITTER_DATE": FIXED_DATE,
         "GIT_TERMINAL_PROMPT": "0",
         "EDITOR": "false",
+        "GITMEM_SEMANTIC": "off",  # where the extra is installed, the same is tested as where it is not
         "TERM": "dumb",
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",

@@ -33,7 +33,7 @@ from gitmem.app.env import observe
 from gitmem.cli.main import run
 sys.exit(run(sys.argv[1:], lambda start: replace(observe(start), channel="terminal")))
 """
-HEAVY = ("pydantic", "pydantic_core", "pygit2", "ruamel", "rich")
+HEAVY = ("pydantic", "pydantic_core", "pygit2", "ruamel", "rich", "numpy")
 ABSENT = "0" * 40
 
 

@@ -17,7 +17,8 @@ MISSING = Absent("the extra is not installed", "pip install 'git-mem[semantic]'"
 
 
 @pytest.fixture
-def known(repo: Path, gitmem: Run) -> Path:
+def known(repo: Path, gitmem: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.delenv("GITMEM_SEMANTIC")
     gitmem(repo, "init")
     for text in (CAR, "An invoice is paid after thirty days"):
         assert gitmem(repo, "remember", "-k", "fact", text, "-e", "file:src/pool.py:1-2").code == 0
