@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Final
 
 from gitmem.app.drifts import drifts
@@ -25,6 +27,11 @@ from gitmem.recall.ranking import CANDIDATES
 # Below this confidence the best hit answers by chance. On githist 8 % of the questions that have an answer fall below
 # it, and 8 % of those asked of another project's memories, where there is none, reach it (docs/retrieval.md).
 SURE: Final = 0.45
+# Of a file that always changes with one that the question names, as a part of what that one counts: a guess that
+# breaks what is nearly a tie.
+COMPANION: Final = 0.5
+_NAMED: Final = 5  # files of a question that are looked up
+_AROUND: Final = ".,;:!?()[]{}<>\"'`"
 _REPLACED_HITS: Final = 10  # superseded hits that may give their place to others
 _EVERY: Final = 3 * CANDIDATES  # more than is ever ranked
 _NEAR_MISSES: Final = 20  # withheld candidates that are looked at when nothing may be said
@@ -135,6 +142,29 @@ def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
     )  # fmt: skip
 
 
+def standing(ground: Ground, question: str) -> tuple[dict[str, float], tuple[str, ...]]:
+    """Where the reader stands in the work tree, the files that the question names and, less, what changes with them;
+    and the words that name a place, whether there is anything or not."""
+    words = {word.strip(_AROUND) for word in question.split() if "." in word or "/" in word}
+    paths = {word for word in words if "/" in word and "://" not in word}
+    top = ground.work_tree
+    if top is None:
+        return {}, tuple(sorted(paths))
+    here = os.path.relpath(os.path.realpath(ground.env.start or ground.env.cwd), top)
+    places = {} if here == "." or here.startswith("..") else {here: 1.0}
+    named = sorted(word for word in words if _is_there(top, word))[:_NAMED]
+    if named:
+        from gitmem.app.cochange import touched
+
+        companions = touched(ground).companions(named)
+        places.update({path: COMPANION * share for path, share in companions.items()})
+    return {**places, **dict.fromkeys(named, 1.0)}, tuple(sorted(paths.union(named)))
+
+
+def _is_there(top: Path, path: str) -> bool:
+    return bool(path) and not path.startswith(("/", "..")) and (top / path).exists()
+
+
 def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filter) -> Found:
     """The hits that may be shown, with their number as far as it is known. A superseded one gives its place to its
     replacement."""
@@ -146,7 +176,9 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
         return replace(found, hits=tuple(told), confidence=max((hit.confidence for hit in told), default=0.0))
     replaced = withheld_view(ground.viewer, ("superseded",))
     most = limit + _REPLACED_HITS if path is None else _EVERY  # the index knows only about which folder a pattern is
-    found = ground.index.search(query_of(asked, question, then, most), seen, also=replaced)
+    places, named = standing(ground, question)
+    query = replace(query_of(asked, question, then, most), places=places, aside=named)
+    found = ground.index.search(query, seen, also=replaced)
     hits: dict[str, Hit] = {}
     looked_at = 0
     for hit in found.hits:

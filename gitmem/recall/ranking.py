@@ -15,6 +15,7 @@ from typing import Final
 from gitmem.model.frozen import dataclass, field
 from gitmem.model.vocabulary import STATUSES, VISIBLE
 from gitmem.recall.cards import Ranked
+from gitmem.recall.dates import falls_on
 from gitmem.recall.document import folders_of, pieces_of
 from gitmem.recall.words import Words
 
@@ -125,14 +126,14 @@ class Corpus:
 class Scored:
     """A candidate with its score, the parts that it is made of, and the terms of the query that it holds.
 
-    text: its BM25 score.
+    told: its BM25 score by those words alone that say what, not where (`Words.told`).
     """
 
     candidate: Candidate
     score: float
     lanes: Mapping[str, float]
     matched: tuple[str, ...]
-    text: float = 0.0
+    told: float = 0.0
 
 
 def rank(
@@ -150,21 +151,23 @@ def rank(
     cosines: of the meaning, by `Candidate.place`, where it is known.
     """
     rows = [(candidate, *_lexical(candidate, asked, corpus)) for candidate in candidates]
-    top_text = max((text for _, text, _, _ in rows), default=0.0) or 1.0
-    top_grams = max((grams for _, _, grams, _ in rows), default=0.0) or 1.0
+    top_text = max((row[1] for row in rows), default=0.0) or 1.0
+    top_grams = max((row[2] for row in rows), default=0.0) or 1.0
     raw = {word.casefold() for word in asked.raw}
     states = _GIVING_PLACE if giving else _STATE_WEIGHT
     scored = []
-    for candidate, text, grams, matched in rows:
+    for candidate, text, grams, matched, told in rows:
         lanes = {"text": text / top_text, "grams": GRAM_WEIGHT * grams / top_grams}
         if not raw.isdisjoint(candidate.ranked.names):
             lanes["exact"] = ENTITY_WEIGHT
         if places and (near := affinity(candidate.ranked.names, places)):
             lanes["place"] = PLACE_WEIGHT * near
+        if asked.dates and falls_on(candidate.recorded, asked.dates):
+            lanes["date"] = DATE_WEIGHT
         if cosines and (alike := cosines[candidate.place]) > 0.0:
             lanes["meaning"] = MEANING_WEIGHT * alike
         score = sum(lanes.values()) * states[candidate.state] * ORIGIN_WEIGHT[candidate.origin]
-        scored.append(Scored(candidate, round(score, 6), lanes, matched, text))
+        scored.append(Scored(candidate, round(score, 6), lanes, matched, told))
     return sorted(scored, key=_order)
 
 
@@ -173,12 +176,12 @@ def _order(scored: Scored) -> tuple[float, int, str, str, int]:
     return -scored.score, -scored.candidate.recorded, ranked.ref, ranked.id, -ranked.since
 
 
-def _lexical(candidate: Candidate, asked: Words, corpus: Corpus) -> tuple[float, float, tuple[str, ...]]:
-    """The scores of words (Robertson and Zaragoza's BM25) and of 4-grams, and which terms occur."""
+def _lexical(candidate: Candidate, asked: Words, corpus: Corpus) -> tuple[float, float, tuple[str, ...], float]:
+    """The scores of words (Robertson and Zaragoza's BM25) and of 4-grams, which terms occur, and `Scored.told`."""
     words = candidate.ranked.words
     split = words.split(" ")
     norm = K1 * (1 - B + B * candidate.length / corpus.average)
-    text, matched = 0.0, []
+    text, told, matched = 0.0, 0.0, []
     for term, weight in asked.weights.items():
         best = 0.0
         if term in words and (count := split.count(term)):
@@ -187,10 +190,12 @@ def _lexical(candidate: Candidate, asked: Words, corpus: Corpus) -> tuple[float,
         for other in asked.also.get(term, ()):
             if other in words and (count := split.count(other)):
                 best = max(best, corpus.worth_of_other[term, other] * count * (K1 + 1) / (count + norm))
-        text += weight * best
+        if best:
+            text += weight * best
+            told += asked.told.get(term, 0.0) * best
     matched += [flag for flag in asked.flags if flag not in asked.weights and f" {flag} " in words]
     grams = sum([worth for gram, worth in corpus.worth_of_gram.items() if gram in words])
-    return text, grams / (1 + K1 * (1 - B + B * len(words) / corpus.letters)), tuple(matched)
+    return text, grams / (1 + K1 * (1 - B + B * len(words) / corpus.letters)), tuple(matched), told
 
 
 def affinity(names: Sequence[str], places: Mapping[str, float]) -> float:
@@ -210,11 +215,11 @@ def confidence(one: Scored, asked: Words, corpus: Corpus) -> float:
     half of a long question is seldom held by chance; of a short question the part that it holds, as each word counts
     by how rare it is; and where the meaning is known, that it is near (docs/retrieval.md, "Silence").
     """
-    total = sum(weight * corpus.worth[term] for term, weight in asked.weights.items())
+    total = sum(told * corpus.worth[term] for term, told in asked.told.items())
     if not total:
         return 0.0
-    many = max(sum(asked.weights.values()), 1.0)
-    scored = one.text * sqrt(many) / (total * _CERTAIN)
+    many = max(sum(asked.told.values()), 1.0)
+    scored = one.told * sqrt(many) / (total * _CERTAIN)
     covered = _held(one, asked, corpus) / total * (_COVERED + (1 - _COVERED) * 2 / many)
     meant = MEANING_SURE * one.lanes.get("meaning", 0.0) / MEANING_WEIGHT / corpus.chance
     return round(min(max(scored, covered, meant), 1.0), 6)
@@ -224,8 +229,8 @@ def _held(one: Scored, asked: Words, corpus: Corpus) -> float:
     """What the words are worth that a memory holds. One that is not there counts half when another that may stand in
     its place is, or by the part of its 4-grams that is, above the floor: it may be mistyped."""
     words, held = one.candidate.ranked.words, 0.0
-    for term, weight in asked.weights.items():
-        worth = weight * corpus.worth[term]
+    for term, told in asked.told.items():
+        worth = told * corpus.worth[term]
         if term in one.matched:
             held += worth
         elif any(f" {other} " in words for other in asked.also.get(term, ())):

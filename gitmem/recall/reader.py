@@ -157,7 +157,12 @@ class Reader:
 
     def _asked(self, query: Query) -> Words:
         return words(
-            query.texts, self.frequency, self._documents(), query.previous, lambda start: self.begun("text", start)
+            query.texts,
+            self.frequency,
+            self._documents(),
+            query.previous,
+            lambda start: self.begun("text", start),
+            query.aside,
         )
 
     def _documents(self) -> int:

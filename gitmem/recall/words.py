@@ -9,6 +9,7 @@ from typing import Final
 from gitmem.model.frozen import dataclass
 from gitmem.model.tokens import tokens
 from gitmem.recall.also import groups
+from gitmem.recall.dates import dates_of
 
 MAX_TEXT: Final = 32 * 1024  # characters that are read of a query; a pasted trace is cut, not parsed
 MAX_TERMS: Final = 256
@@ -48,19 +49,22 @@ _MOST_SPELT: Final = 8
 class Words:
     """The terms of a query with their weights.
 
+    told: the same without those that say where and not what, unless there are no others.
     also: for a term others that may stand in its place, with what part of it they are worth. head: the terms that
     matter most, all of a short query. flags: command-line flags as written. literal: the query is
     flags and nothing else. phrases: the token runs of each text. raw: the words as typed, for exact matches of paths,
-    tags, keys and ids.
+    tags, keys and ids. dates: months and days that are named (`gitmem.recall.dates`).
     """
 
     weights: Mapping[str, float]
+    told: Mapping[str, float]
     also: Mapping[str, Mapping[str, float]]
     head: tuple[str, ...]
     flags: tuple[str, ...]
     literal: bool
     phrases: tuple[tuple[str, ...], ...]
     raw: tuple[str, ...]
+    dates: tuple[str, ...] = ()
 
 
 def words(
@@ -69,11 +73,12 @@ def words(
     documents: int,
     previous: str | None = None,
     begun: Callable[[str], Iterable[str]] = lambda prefix: (),
+    aside: Iterable[str] = (),
 ) -> Words:
     """The terms of `texts`, and lighter ones of the request before them, which a short follow-up leaves unsaid.
 
     `frequency` gives the number of documents that hold a term, `documents` that of all, `begun` the terms of the
-    index that begin so.
+    index that begin so, `aside` words of the texts that say where.
     """
     text = " ".join(texts)[:MAX_TEXT]
     chunks = text.split()
@@ -84,16 +89,20 @@ def words(
         before = previous[:MAX_TEXT]
         said = _weights(before, tokens(before), frequency, documents)
         weights = {**{t: PREVIOUS_WEIGHT * w for t, w in said.items() if t not in QUESTION_WORDS}, **weights}
-    shares = _shares(chunks)
+    parts = _parts(chunks)
+    where = frozenset(tokens(" ".join(aside)))
     head = tuple(term for term, weight in weights.items() if weight >= 1.0) or tuple(weights)
+    weights = {term: weight * parts.get(term, 1) ** -PART_POWER for term, weight in weights.items()}
     return Words(
-        weights={term: weight * shares.get(term, 1.0) for term, weight in weights.items()},
+        weights=weights,
+        told={term: weight for term, weight in weights.items() if term not in where} or weights,
         also={t: others for t in head if (others := _others(t, weights, frequency, begun))},
         head=head,
         flags=flags,
         literal=bool(flags) and all(is_flag((tokens(chunk) or [""])[0]) for chunk in chunks),
         phrases=runs(texts),
         raw=tuple(dict.fromkeys(chunk.strip(".,;:!?()[]{}<>\"'`") for chunk in chunks))[:MAX_TERMS],
+        dates=dates_of(text),
     )
 
 
@@ -106,14 +115,14 @@ def is_flag(token: str) -> bool:
     return token.startswith("-")
 
 
-def _shares(chunks: list[str]) -> dict[str, float]:
-    """What each token of a word counts, where one word gives several."""
-    shares: dict[str, float] = {}
+def _parts(chunks: list[str]) -> dict[str, int]:
+    """Of each token, how many the word gives that it comes from."""
+    parts: dict[str, int] = {}
     for chunk in chunks:
-        parts = dict.fromkeys(tokens(chunk))
-        for term in parts:
-            shares.setdefault(term, len(parts) ** -PART_POWER)
-    return shares
+        found = dict.fromkeys(tokens(chunk))
+        for term in found:
+            parts.setdefault(term, len(found))
+    return parts
 
 
 def _others(
