@@ -26,4 +26,5 @@ def test_git_sees_only_the_sealed_configuration(seal: Path) -> None:
 def test_the_seal_is_on_in_every_test() -> None:
     assert not [n for n in os.environ if n in SEALED_NAMES and n not in ("EDITOR", "TERM")]
     agents = [p for p in SEALED_PREFIXES if p not in ("GIT_", "XDG_")]
-    assert not [n for n in os.environ if n.startswith(tuple(agents))]
+    assert [n for n in os.environ if n.startswith(tuple(agents))] == ["GITMEM_SEMANTIC"]
+    assert os.environ["GITMEM_SEMANTIC"] == "off"
