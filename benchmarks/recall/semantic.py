@@ -6,14 +6,15 @@
 
 Quality is that of githist (benchmarks/recall/githist.py). `silence`: each question is asked of its own project and of
 another one, where it has no answer; false_answers and false_abstentions as benchmarks/recall/abstain.py counts them, at
-the threshold of `gitmem recall`. Cost: seconds and bytes for all memories, milliseconds for one question in a process
-that has the model open; `many` repeats the memories up to so many, 0 leaves that out. This is the test of the real
+the threshold of `gitmem recall`. Cost, in time of a processor, which other work on the machine does not change: seconds
+and bytes for all memories, milliseconds for one question in a process that has the model open; `many` repeats the memories up to so many, 0 leaves that out. This is the test of the real
 model: the test suite runs with a model of its own, because continuous integration does not install the extra.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import statistics
 import subprocess
 import sys
@@ -42,12 +43,12 @@ class Searched:
     """The memories of one project, indexed with a model and without, and what that took."""
 
     def __init__(self, texts: Sequence[Text], folder: Path, found: Model) -> None:
-        start = time.perf_counter()
+        start = time.process_time()
         SearchIndex.open(folder).update(documents(texts), [], {"main": "bench"})
-        indexed = time.perf_counter()
+        indexed = time.process_time()
         self.indexes = {"words": SearchIndex.open(folder), "meaning": SearchIndex.open(folder, found)}
         self.indexes["meaning"].learn()
-        self.seconds = {"words": indexed - start, "meaning": time.perf_counter() - indexed}
+        self.seconds = {"words": indexed - start, "meaning": time.process_time() - indexed}
         files = [path for path in folder.rglob("*") if path.is_file()]
         vectors = sum(path.stat().st_size for path in files if path.name.startswith("vectors"))
         self.bytes = {"words": sum(path.stat().st_size for path in files) - vectors, "meaning": vectors}
@@ -88,9 +89,9 @@ def silence(searched: Sequence[Searched], plain: Sequence[Project], system: str)
 def milliseconds(ask: Callable[[str], object], questions: Sequence[str]) -> dict[str, float]:
     times = []
     for question in questions:
-        start = time.perf_counter()
+        start = time.process_time()
         ask(question)
-        times.append(1000 * (time.perf_counter() - start))
+        times.append(1000 * (time.process_time() - start))
     return {"p50": statistics.median(times), "p95": statistics.quantiles(times, n=20)[-1]}
 
 
@@ -114,13 +115,15 @@ def repeated(all_of: Sequence[Project], count: int) -> Iterator[Text]:
 
 
 def cold() -> float:
-    """Milliseconds until a new process has made the direction of a question."""
+    """Milliseconds of a new process until it has made the direction of a question, those of the interpreter left out."""
     code = "from gitmem.recall.semantic import model; next(model().embed([[('timeout', 1.0)]]))"
     times = []
     for program in ("pass", code) * 7:
-        start = time.perf_counter()
+        before = os.times()
         subprocess.run([sys.executable, "-c", program], check=True)
-        times.append(1000 * (time.perf_counter() - start))
+        after = os.times()
+        spent = after.children_user + after.children_system - before.children_user - before.children_system
+        times.append(1000 * spent)
     return statistics.median(times[1::2]) - statistics.median(times[::2])
 
 
