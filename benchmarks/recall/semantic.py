@@ -7,8 +7,9 @@
 Quality is that of githist (benchmarks/recall/githist.py). `silence`: each question is asked of its own project and of
 another one, where it has no answer; false_answers and false_abstentions as benchmarks/recall/abstain.py counts them, at
 the threshold of `gitmem recall`. Cost, in time of a processor, which other work on the machine does not change: seconds
-and bytes for all memories, milliseconds for one question in a process that has the model open; `many` repeats the memories up to so many, 0 leaves that out. This is the test of the real
-model: the test suite runs with a model of its own, because continuous integration does not install the extra.
+and bytes for all memories, milliseconds for one question in a process that has the model open; `many` repeats the
+memories up to so many, 0 leaves that out. This is the test of the real model: the test suite runs with a model of its
+own, because continuous integration does not install the extra.
 """
 
 from __future__ import annotations
@@ -115,7 +116,7 @@ def repeated(all_of: Sequence[Project], count: int) -> Iterator[Text]:
 
 
 def cold() -> float:
-    """Milliseconds of a new process until it has made the direction of a question, those of the interpreter left out."""
+    """Milliseconds that a new process takes to make the direction of a question, without those of the interpreter."""
     code = "from gitmem.recall.semantic import model; next(model().embed([[('timeout', 1.0)]]))"
     times = []
     for program in ("pass", code) * 7:
