@@ -49,7 +49,7 @@ def test_the_reference_holds_every_verb_exit_code_and_code_of_the_gate() -> None
         "| `--format` `{text,json,markdown}` |",
         "| `--limit`, `-n` `N` | At most so many. Default: 10. |",
         "#### gitmem hooks install",
-        "gitmem recall [OPTIONS] WORDS...",
+        "gitmem recall [OPTIONS] [WORDS...]",
         'gitmem recall "redis timeout"',
     ):
         assert text in page, text

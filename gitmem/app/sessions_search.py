@@ -1,4 +1,4 @@
-"""`gitmem sessions search`: the turns in which all the words stand, citable, or a plain no with what was searched.
+"""`gitmem sessions search`: the turns that hold most of what was asked, citable, or a plain no with what was searched.
 
 Every turn of every session is read: there is no index, so what was captured a moment ago is found. The tokenizer is
 the one of recall.
@@ -12,7 +12,7 @@ from datetime import datetime
 from heapq import nlargest
 from math import log
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, Literal
+from typing import TYPE_CHECKING, Final, Literal, NamedTuple
 
 from gitmem.app.capture import SWEPT, home_of
 from gitmem.app.state import load
@@ -22,6 +22,8 @@ from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass
 from gitmem.model.times import format_instant
 from gitmem.model.tokens import tokens
+from gitmem.recall.turns import TurnInfo, rank_turns
+from gitmem.recall.words import QUESTION_WORDS
 from gitmem.store.sessions import StoredSession, stored_sessions
 
 if TYPE_CHECKING:
@@ -32,6 +34,9 @@ DEFAULT: Final = ("human", "assistant", "tool", "unknown")
 # BM25 with its usual constants (Robertson and Zaragoza 2009); lengths in tokens.
 _K1: Final = 1.2
 _B: Final = 0.75
+# Of what was asked, as each word counts by how rare it is, a turn has to hold so much. A word that stands nowhere is
+# the rarest: asked with one other, it leaves no answer.
+MOST: Final = 0.5
 
 
 @dataclass(frozen=True)
@@ -52,7 +57,7 @@ class Asked:
 
 @dataclass(frozen=True)
 class Hit:
-    """A turn with all the words, and where it stands."""
+    """A turn with most of what was asked, and where it stands."""
 
     stored: StoredSession
     generation: int
@@ -92,21 +97,34 @@ class Answer:
 
 def search(workspace: Workspace, asked: Asked) -> Answer:
     """Raises UsageError when there is no word to look for."""
-    wanted = list(dict.fromkeys(tokens(asked.words)))
+    said = dict.fromkeys(tokens(asked.words))
+    wanted = [word for word in said if word not in QUESTION_WORDS] or list(said)
     if not wanted:
         raise UsageError("there is no word to search for", hint='gitmem sessions search "redis timeout"')
     scan = _Scan(workspace, asked, wanted)
-    found = [(stored, number, turn, counts, length) for stored, number, turn, counts, length in scan.run()]
-    mean = sum(row[4] for row in found) / len(found) if found else 1.0
+    found = list(scan.run())
     rows = scan.rows or 1
     weight = {word: log(1 + (rows - n + 0.5) / (n + 0.5)) for word, n in scan.words.items()}
-    hits = [
-        Hit(stored, number, turn, _score(counts, length, mean, weight))
-        for stored, number, turn, counts, length in found
-    ]
+    total = sum(weight.values())
+    found = [row for row in found if sum(weight[word] for word in row.counts) >= MOST * total]
+    mean = sum(row.length for row in found) / len(found) if found else 1.0
+    own = {row.name: _score(row.counts, row.length, mean, weight) for row in found}
+    ranked = dict(rank_turns(own, scan.infos, asked.words))
+    hits = [Hit(row.stored, row.generation, row.turn, ranked[row.name]) for row in found]
     by_time = asked.order == "time"
     best = nlargest(asked.limit, hits, key=lambda hit: _instant(hit.turn) if by_time else hit.score)
     return Answer(tuple(best), len(hits), scan.coverage())
+
+
+class _Row(NamedTuple):
+    """A turn with words of the question: how often each stands there, and how long it is. name: as in `TurnInfo`."""
+
+    name: str
+    stored: StoredSession
+    generation: int
+    turn: Turn
+    counts: Counter[str]
+    length: int
 
 
 def _score(counts: Counter[str], length: int, mean: float, weight: dict[str, float]) -> float:
@@ -133,21 +151,28 @@ class _Scan:
         self._last: datetime | None = None
         self._untimed = 0
         self._damaged: list[str] = []
+        self.infos: list[TurnInfo] = []  # of every turn that was looked at, for what neighbours add to each other
 
-    def run(self) -> Iterator[tuple[StoredSession, int, Turn, Counter[str], int]]:
+    def run(self) -> Iterator[_Row]:
         read = Transcripts(self._workspace)
         for stored in stored_sessions(self._workspace.backend, self._damaged):
             last = stored.manifest.last
             if last is None or not self._is_asked(stored):
                 continue
             self._sessions[stored.manifest.host] += 1
-            found = []
+            found: list[_Row] = []
+            infos: list[TurnInfo] = []
+            name = stored.manifest.name
             touched = self._asked.path is None
             for turn in read.turns(stored, last):
                 touched = touched or touches(turn, str(self._asked.path))
-                if self._counts(stored, turn) and (hit := self._looked_at(turn)):
-                    found.append((stored, last.number, turn, *hit))
+                if self._counts(stored, turn):
+                    here = f"{name}#{len(infos)}"
+                    infos.append(TurnInfo(here, name, len(infos), turn.speaker, turn.at))
+                    if hit := self._looked_at(turn):
+                        found.append(_Row(here, stored, last.number, turn, *hit))
             if touched:
+                self.infos += infos
                 yield from found
 
     def _is_asked(self, stored: StoredSession) -> bool:
@@ -174,11 +199,11 @@ class _Scan:
         return True
 
     def _looked_at(self, turn: Turn) -> tuple[Counter[str], int] | None:
-        """How often each word stands in the turn, and its length; None when one of them does not."""
+        """How often each word stands in the turn, and its length; None when none of them does."""
         said = tokens(turn.text)
         counts = Counter(word for word in said if word in self._set)
         self.words.update(counts.keys())
-        return (counts, len(said)) if len(counts) == len(self._wanted) else None
+        return (counts, len(said)) if counts else None
 
     def coverage(self) -> Coverage:
         from gitmem.capture.registry import adapters

@@ -342,7 +342,7 @@ def _say_coverage(door: Door, answer: Any, asked: Any) -> None:
     coverage = answer.coverage
     if not answer.hits:
         counts = ", ".join(f"{word} in {counted(n, 'turn')}" for word, n in coverage.words.items())
-        door.say(f"no turn has all of these words: {door.style(counts)}")
+        door.say(f"no turn has most of these words: {door.style(counts)}")
     elif answer.total > len(answer.hits):
         door.note(f"{answer.total - len(answer.hits):,} more: --limit {min(answer.total, 1000)}")
     hosts = ", ".join(

@@ -11,8 +11,8 @@ from datetime import datetime
 from typing import Final
 
 from gitmem.model.frozen import dataclass
-from gitmem.model.pattern import pattern
 from gitmem.model.tokens import tokens
+from gitmem.recall.dates import agrees, named_dates
 
 # Of the better score of the turns before and after: the answer often stands beside the words of the question.
 # dev turn hit@5/MRR: 72.8/58.5 without, 75.2/60.2 at 0.3, 76.0/60.7 at 0.5, 76.6/60.2 at 0.7.
@@ -30,16 +30,6 @@ DATE: Final = 0.3
 # 85.4/95.3 by three, 84.6/95.7 by five, 83.3/95.4 by all, which favours long sessions; without the square 80.2/94.4.
 BEST_TURNS: Final = 5
 _POWER: Final = 2
-
-_MONTHS: Final = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
-    "december",
-)  # fmt: skip
-_ISO: Final = pattern(r"\b((?:19|20)[0-9]{2})-([0-9]{2})(?:-([0-9]{2}))?\b")
-_SPELLED: Final = pattern(
-    r"\b(?:([0-9]{1,2})(?:st|nd|rd|th)?(?: of)? )?(" + "|".join(_MONTHS) + r")\b(?: ([0-9]{1,2})(?:st|nd|rd|th)?\b)?"
-    r"(?:,? ?((?:19|20)[0-9]{2})\b)?"
-)
 
 
 @dataclass(frozen=True)
@@ -71,7 +61,7 @@ def rank_turns(scores: Mapping[str, float], turns: Sequence[TurnInfo], query: st
         if turn.id in lifted:
             score = lifted[turn.id] + SESSION * sessions[turn.session]
             score += SPEAKER if turn.speaker == speaker else 0.0
-            score += DATE if any(_agrees(turn.at, date) for date in dates) else 0.0
+            score += DATE if any(agrees(turn.at, date) for date in dates) else 0.0
             ranked.append((turn.id, round(score, 6)))
     return sorted(ranked, key=lambda pair: -pair[1])
 
@@ -81,7 +71,7 @@ def rank_sessions(scores: Mapping[str, float], turns: Sequence[TurnInfo], query:
     query names. Equal scores: in the order of `turns`."""
     found = _sessions(_of_the_top(scores, turns), turns)
     dates = tuple(named_dates(query))
-    dated = {turn.session for turn in turns if any(_agrees(turn.at, date) for date in dates)}
+    dated = {turn.session for turn in turns if any(agrees(turn.at, date) for date in dates)}
     ranked = [(session, round(s + (DATE if session in dated else 0.0), 6)) for session, s in found.items()]
     return sorted(ranked, key=lambda pair: -pair[1])
 
@@ -91,33 +81,6 @@ def named_speaker(query: str, speakers: Collection[str]) -> str | None:
     asked = set(tokens(query))
     named = [speaker for speaker in speakers if (name := set(tokens(speaker))) and name <= asked]
     return named[0] if len(named) == 1 else None
-
-
-Date = tuple[int | None, int, int | None]
-
-
-def named_dates(query: str) -> Iterator[Date]:
-    """(year, month, day) of every date in `query` that says at least a month; year and day None when not said.
-
-    `2024-05`, `2024-05-07`, `7 May 2024`, `May 7th, 2024`, `in June`. A bare "may" is a verb more often than not.
-    """
-    for match in _ISO.finditer(query):
-        year, month, day = match.groups()
-        if 1 <= int(month) <= 12:
-            yield int(year), int(month), int(day) if day else None
-    for match in _SPELLED.finditer(query.lower()):
-        before, name, after, spelled_year = match.groups()
-        if name == "may" and not (before or after or spelled_year):
-            continue
-        day = before or after
-        yield int(spelled_year) if spelled_year else None, _MONTHS.index(name) + 1, int(day) if day else None
-
-
-def _agrees(at: datetime | None, date: Date) -> bool:
-    if at is None:
-        return False
-    year, month, day = date
-    return at.month == month and year in (None, at.year) and day in (None, at.day)
 
 
 def _of_the_top(scores: Mapping[str, float], turns: Sequence[TurnInfo]) -> dict[str, float]:

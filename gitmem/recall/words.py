@@ -9,7 +9,7 @@ from typing import Final
 from gitmem.model.frozen import dataclass
 from gitmem.model.tokens import tokens
 from gitmem.recall.also import groups
-from gitmem.recall.dates import dates_of
+from gitmem.recall.dates import Date, named_dates
 
 MAX_TEXT: Final = 32 * 1024  # characters that are read of a query; a pasted trace is cut, not parsed
 MAX_TERMS: Final = 256
@@ -64,7 +64,7 @@ class Words:
     literal: bool
     phrases: tuple[tuple[str, ...], ...]
     raw: tuple[str, ...]
-    dates: tuple[str, ...] = ()
+    dates: tuple[Date, ...] = ()
 
 
 def words(
@@ -102,7 +102,7 @@ def words(
         literal=bool(flags) and all(is_flag((tokens(chunk) or [""])[0]) for chunk in chunks),
         phrases=runs(texts),
         raw=tuple(dict.fromkeys(chunk.strip(".,;:!?()[]{}<>\"'`") for chunk in chunks))[:MAX_TERMS],
-        dates=dates_of(text),
+        dates=tuple(named_dates(text)),
     )
 
 

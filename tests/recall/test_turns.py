@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.recall.turns import TurnInfo, named_dates, named_speaker, rank_sessions, rank_turns
+from gitmem.recall.dates import named_dates
+from gitmem.recall.turns import TurnInfo, named_speaker, rank_sessions, rank_turns
 
 
 def turn(session: str, position: int, speaker: str = "Ada", month: int = 5) -> TurnInfo:
