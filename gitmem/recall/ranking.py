@@ -98,6 +98,11 @@ class Corpus:
         """How much a term says, by how rare it is."""
         return {term: self.rarity(count) for term, count in self.terms.items()}
 
+    def weight_of(self, term: str) -> float:
+        """How much a term of the question asks for: one that nothing holds as much as one that a single memory holds.
+        Among a few memories it would outweigh all that is known."""
+        return self.rarity(max(self.terms[term], 1))
+
     @cached_property
     def worth_of_gram(self) -> dict[str, float]:
         return {gram: self.rarity(count) for gram, count in self.grams.items()}
@@ -215,7 +220,7 @@ def confidence(one: Scored, asked: Words, corpus: Corpus) -> float:
     half of a long question is seldom held by chance; of a short question the part that it holds, as each word counts
     by how rare it is; and where the meaning is known, that it is near (docs/retrieval.md, "Silence").
     """
-    total = sum(told * corpus.worth[term] for term, told in asked.told.items())
+    total = sum(told * corpus.weight_of(term) for term, told in asked.told.items())
     if not total:
         return 0.0
     many = max(sum(asked.told.values()), 1.0)
@@ -230,7 +235,7 @@ def _held(one: Scored, asked: Words, corpus: Corpus) -> float:
     its place is, or by the part of its 4-grams that is, above the floor: it may be mistyped."""
     words, held = one.candidate.ranked.words, 0.0
     for term, told in asked.told.items():
-        worth = told * corpus.worth[term]
+        worth = told * corpus.weight_of(term)
         if term in one.matched:
             held += worth
         elif any(f" {other} " in words for other in asked.also.get(term, ())):

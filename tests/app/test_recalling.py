@@ -560,3 +560,14 @@ def test_a_branch_that_moved_is_noticed_wherever_its_ref_lies(
     tip = branch.tip()
     git(repo, "update-ref", "refs/heads/gitmem/main", f"{tip}~1")
     assert "was rewound" in gitmem(repo, "recall", "kernel Ghent").err
+
+
+def test_among_a_few_memories_half_of_a_short_question_is_an_answer(repo: Path, gitmem: Run) -> None:
+    """A word that nothing holds says little where hardly any word is held."""
+    pool = put(gitmem, repo, POOL)
+    for title in (WEATHER, INVOICE):
+        put(gitmem, repo, title)
+    assert recall(gitmem, repo, "how many connections")[0] == pool
+    assert recall(gitmem, repo, "connections [now")[0] == pool
+    for nothing in ("zebra crossings", "connections between zebra crossings and school gates"):
+        assert recall(gitmem, repo, nothing) == []
