@@ -88,7 +88,7 @@ class Reader:
         asking = (query.previous or "", *query.texts)
         if self._near and not asked.literal and (near := self._near(asking, asked, corpus)):
             candidates += self._alike(near, passing, corpus.chance, {candidate.place for candidate in candidates})
-            cosines = {candidate.place: near.of(candidate.place) for candidate in candidates}
+            cosines = near.of([candidate.place for candidate in candidates])
         order = rank(candidates, asked, corpus, query.places, giving=also is not None, cosines=cosines)
         page = order[query.offset : query.offset + query.limit]
         hits = tuple(self._hit(scored, confidence(scored, asked, corpus)) for scored in page)

@@ -74,11 +74,18 @@ class Nearness:
         self._places: Final = places  # ascending, as cards are written
         self._cosines: Final = cosines
 
-    def of(self, place: int) -> float:
-        """The cosine of a card; 0 when it has no vector."""
-        at = int(self._places.searchsorted(place))
-        found = at < len(self._places) and int(self._places[at]) == place
-        return round(float(self._cosines[at]), 6) if found else 0.0
+    def of(self, places: Sequence[int]) -> dict[int, float]:
+        """The cosine of each card; 0 when it has no vector."""
+        import numpy
+
+        # Of the same type: else the places are all converted at each look.
+        asked = numpy.asarray(places, numpy.uint64)
+        rows = self._places.searchsorted(asked)
+        found = rows < len(self._places)
+        found[found] = self._places[rows[found]] == asked[found]
+        cosines = numpy.zeros(len(asked), numpy.float64)
+        cosines[found] = self._cosines[rows[found]]
+        return dict(zip(places, cosines.round(6).tolist(), strict=True))
 
     def above(self, floor: float) -> list[int]:
         """The places of the cards with at least this cosine, the nearest first."""

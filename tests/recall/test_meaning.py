@@ -368,4 +368,5 @@ def test_the_nearest_come_first_and_unknown_cards_are_not_near() -> None:
 
     near = Nearness(numpy.array([3, 5, 9], numpy.uint64), numpy.array([0.5, -0.2, 0.75], numpy.float32))
     assert near.above(0.5) == [9, 3] and near.above(-1.0) == [9, 3, 5]
-    assert [near.of(place) for place in (3, 4, 5, 9, 10)] == [0.5, 0.0, -0.2, 0.75, 0.0]
+    assert near.of([3, 4, 5, 9, 10]) == {3: 0.5, 4: 0.0, 5: -0.2, 9: 0.75, 10: 0.0}
+    assert near.of([]) == {}
