@@ -110,7 +110,10 @@ def listing(
     refused: Annotated[bool, typer.Option("--refused", help="Writes that the gate refused here.")] = False,
     limit: Limit = 50,
 ) -> None:
-    """Memories by their fields, newest first; withheld states only when --status names them."""
+    """Memories by their fields, newest first: what may be shown and is true now, or at --valid-at.
+
+    Withheld states, and what is not true now, only when --status names a state.
+    """
     door: Door = ctx.obj
     count = recalling.number(limit, "--limit", 1, 10_000)
     if refused:
