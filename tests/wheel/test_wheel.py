@@ -68,7 +68,7 @@ def test_the_wheel_holds_the_package_what_ships_with_it_and_nothing_else(wheel: 
     there = {name for name in tracked if (ROOT / name).is_file()}
     package = {name for name in there if name.startswith("gitmem/")}
     shipped = {f"gitmem/_shipped/{name}" for name in there if name.startswith(("hooks/", "schemas/"))}
-    assert {"gitmem/_shipped/hooks/git/gitmem-hook", "gitmem/_shipped/schemas/memory.schema.json"} <= shipped
+    assert {"gitmem/_shipped/hooks/agent/doorbell", "gitmem/_shipped/schemas/memory.schema.json"} <= shipped
     version = wheel.name.split("-")[1]
     about = {
         f"git_mem-{version}.dist-info/{name}"

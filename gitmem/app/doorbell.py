@@ -1,0 +1,43 @@
+"""The doorbell: the one file that agent hosts call, at a place that no upgrade of gitmem moves."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from gitmem.app.githooks_receipt import look, put
+from gitmem.app.githooks_shim import template_path
+from gitmem.errors import GitmemError
+
+RUNG: Final = ".rung"  # beside the spool file of a host: when it rang last, by the time of the file
+
+
+def doorbell_path(environ: Mapping[str, str]) -> Path:
+    """`XDG_DATA_HOME/gitmem/doorbell`. Raises GitmemError when there is no home."""
+    named, home = environ.get("XDG_DATA_HOME", ""), environ.get("HOME", "")
+    if named.startswith("/"):  # the specification says to ignore a relative one
+        return Path(named) / "gitmem/doorbell"
+    if not home:
+        raise GitmemError("there is no HOME", hint="set HOME, or XDG_DATA_HOME to a folder of yours")
+    return Path(home) / ".local/share/gitmem/doorbell"
+
+
+def doorbell_text(program: Path) -> bytes:
+    """The shipped doorbell with the path of gitmem in it."""
+    shipped = template_path().parents[1] / "agent/doorbell"
+    return os.fsencode(shipped.read_text(encoding="ascii").replace("@PROGRAM@", shlex.quote(str(program)), 1))
+
+
+def is_current(path: Path, program: Path) -> bool:
+    state = look(path)
+    return state.content == doorbell_text(program) and bool(state.mode & 0o100)
+
+
+def put_doorbell(path: Path, program: Path) -> None:
+    """Write it where it is not as this version has it. OSError."""
+    if not is_current(path, program):
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        put(path, doorbell_text(program), 0o755)
