@@ -12,9 +12,10 @@ from gitmem.app import belief, hooks
 from gitmem.app.catch_up import opened_index
 from gitmem.app.meaning import meaning
 from gitmem.app.outbox import refusals
-from gitmem.app.workspace import Workspace
-from gitmem.errors import GitmemError
-from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN
+from gitmem.app.workspace import View, Workspace
+from gitmem.errors import CorruptRecord, GitmemError
+from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN, MEMORIES, memory_of_path
+from gitmem.model.records import memory_from_bytes
 from gitmem.model.vocabulary import WAITING
 from gitmem.recall.faults import MeaningUnavailable
 from gitmem.recall.semantic import Absent
@@ -80,7 +81,19 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
         )
     for path, reasons in trust.quarantined.items():
         yield Finding("quarantine", "fault", f"{path}: {'; '.join(reasons)}", "gitmem verify --all")
-    waiting = sum(memory.status in WAITING for memory in view.memories(INBOX))
+    yield from _inbox(view)
+
+
+def _inbox(view: View) -> Iterator[Finding]:
+    """How many wait, and what a hand put there that cannot be read: readers leave it out."""
+    waiting = 0
+    for path, raw in view.inbox.read_all(MEMORIES):
+        if not memory_of_path(path):
+            continue
+        try:
+            waiting += memory_from_bytes(raw, path=path, trusted=view.inbox_own).status in WAITING
+        except CorruptRecord as error:
+            yield Finding("inbox", "fault", f"left out of every answer: {error.message}", f"git show {INBOX}:{path}")
     if waiting:
         yield Finding("inbox", "note", f"{waiting} waiting in the inbox ({INBOX})", "gitmem list --inbox")
 

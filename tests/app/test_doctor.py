@@ -7,6 +7,7 @@ from typing import Any
 
 from tests.app.steps import POOL, WEATHER, Run, proposed, put
 from tests.conftest import git
+from tests.verify.forge import Branch
 
 
 def found(gitmem: Run, repo: Path) -> tuple[int, list[Any]]:
@@ -38,6 +39,20 @@ def test_notes_do_not_make_it_fail(repo: Path, gitmem: Run) -> None:
     assert notes["outbox"]["hint"] == "gitmem list --refused"
     gitmem(repo, "reject", waits, "--because", "no")
     assert "inbox" not in {line["topic"] for line in found(gitmem, repo)[1]}
+
+
+def test_what_a_hand_put_into_the_inbox_and_cannot_be_read_is_named(repo: Path, gitmem: Run) -> None:
+    gitmem(repo, "init")
+    waits = proposed(gitmem, repo, POOL)
+    inbox, branch = "refs/gitmem/inbox", Branch(repo)
+    tree = branch.tree_with({"memories/a/b/ab0000000000.yaml": b"title: ["}, base=inbox)
+    tip = git(repo, "rev-parse", inbox).strip()
+    git(repo, "update-ref", inbox, branch.commit_tree(tree, tip))
+    code, lines = found(gitmem, repo)
+    told = {line["state"]: line for line in lines if line["topic"] == "inbox"}
+    assert code != 0 and "memories/a/b/ab0000000000.yaml" in told["fault"]["message"] and told["fault"]["hint"]
+    assert told["note"]["message"].startswith("1 ")  # what can be read still waits
+    assert waits in gitmem(repo, "list", "--inbox", "--json").out
 
 
 def test_no_identity_is_a_note(repo: Path, gitmem: Run, seal: Path) -> None:
