@@ -47,6 +47,8 @@ VERBS: Final[dict[str, Verb]] = {
     "dispute": Verb("moves", "withhold a memory until somebody settles it", "Write"),
     "accept": Verb("moves", "let candidates of the inbox in", "Write"),
     "reject": Verb("moves", "turn candidates of the inbox down for good", "Write"),
+    "install": Verb("install", "have agent hosts ring, so that their sessions are captured", "Sessions"),
+    "uninstall": Verb("install", "take out of agent hosts what install put in", "Sessions"),
     "capture": Verb("capture", "store what the agents' transcripts have gained, without secrets", "Sessions"),
     "sessions": Verb("sessions", "list, show, search, verify or restore captured sessions", "Sessions"),
     "recall": Verb("reading", "what is known about these words, and still holds", "Read"),

@@ -1,0 +1,142 @@
+"""`gitmem install` and `gitmem uninstall`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from gitmem.app import agents
+from gitmem.app.doorbell import doorbell_path
+from gitmem.app.env import Env
+from gitmem.app.hooks import program
+from gitmem.app.workspace import open_workspace
+from gitmem.cli.app_of import single
+from gitmem.cli.door import Door, counted
+from gitmem.errors import NotARepository, Refused, UsageError
+
+Hosts = Annotated[
+    list[str] | None, typer.Argument(help="claude-code or codex. Without any: all that are here.", metavar="HOST")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask. For scripts of a person, never for an agent.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change and write nothing.")]
+
+
+def install(
+    ctx: typer.Context,
+    hosts: Hosts = None,
+    user: Annotated[bool, typer.Option("--user", help="For all repositories of this user (the default).")] = False,
+    project: Annotated[bool, typer.Option("--project", help="For this repository only.")] = False,
+    dry_run: DryRun = False,
+    yes: Yes = False,
+) -> int:
+    """Have agent hosts ring when a turn ends, so that their sessions are captured as they happen.
+
+    Shows what changes and asks first. Hooks and settings that are there stay as they are, byte for byte. In a
+    repository that gitmem was never used in, the hook does nothing.
+    """
+    door: Door = ctx.obj
+    if user and project:
+        raise UsageError("--user and --project exclude each other", hint="gitmem install --help")
+    changes = agents.plan_install(door.env, hosts or (), _here(door.env, needed=True) if project else None)
+    _show(door, changes, dry_run=dry_run)
+    if dry_run or (changes and not _agreed(door, yes, "install")):
+        return 0 if dry_run else 1
+    if not changes:
+        _require_person(door.env, "install")
+    renewed = agents.install(door.env, changes, program(sys.argv[:1]))
+    bell = doorbell_path(door.env.environ)
+    if door.as_json:
+        door.data({"doorbell": str(bell), "written": renewed})
+        return 0
+    if renewed:
+        door.say(f"written: {door.style(str(bell))}")
+    for change in changes:
+        door.say(f"installed: {change.host} in {door.style(str(change.path))}")
+        for remark in agents.remarks(door.env, change.host, change.path):
+            door.note(door.style(remark))
+        if project:
+            door.note("it names a path of this machine: do not commit it")
+    if not changes and not renewed:
+        door.say("nothing to change")
+    return 0
+
+
+def uninstall(ctx: typer.Context, hosts: Hosts = None, dry_run: DryRun = False, yes: Yes = False) -> int:
+    """Take out what `gitmem install` put in, everywhere. What was captured stays.
+
+    A file that nobody changed since is byte for byte what it was before; from one that was changed, only what is
+    gitmem's goes.
+    """
+    door: Door = ctx.obj
+    changes = agents.plan_uninstall(door.env, hosts or (), _here(door.env, needed=False))
+    _show(door, changes, dry_run=dry_run)
+    if dry_run or (changes and not _agreed(door, yes, "uninstall")):
+        return 0 if dry_run else 1
+    if not changes:
+        _require_person(door.env, "uninstall")
+    gone = agents.uninstall(door.env, hosts or (), changes)
+    if door.as_json:
+        door.data({"doorbell": str(doorbell_path(door.env.environ)), "removed": gone})
+        return 0
+    for change in changes:
+        door.say(f"taken out: {change.host} from {door.style(str(change.path))}")
+    if not changes:
+        door.say("nothing to take out")
+    return 0
+
+
+def _here(env: Env, *, needed: bool) -> Path | None:
+    try:
+        found = open_workspace(env).location.work_tree
+    except NotARepository:
+        if needed:
+            raise
+        return None
+    if found is None and needed:
+        raise UsageError("a bare repository has no place for --project", hint="gitmem install --user")
+    return found
+
+
+def _show(door: Door, changes: Sequence[agents.Change], *, dry_run: bool) -> None:
+    for change in changes:
+        if door.as_json:
+            state = "new" if change.before is None else "removed" if change.after is None else "changed"
+            door.data({"host": change.host, "path": str(change.path), "state": state, "diff": change.diff()})
+            continue
+        for line in change.diff():
+            colours = {"+": ["green"], "-": ["red"]}.get(line[:1], [])
+            door.say(door.style(line, *colours))
+    if dry_run and not door.as_json:
+        door.say(f"{counted(len(changes), 'file')} would change")
+
+
+def _require_person(env: Env, verb: str) -> None:
+    if env.host is not None:
+        raise Refused(
+            f"what {env.host} runs after each turn is for a person to decide; nothing was written",
+            hint=f"a person runs: gitmem {verb}",
+        )
+
+
+def _agreed(door: Door, yes: bool, verb: str) -> bool:
+    _require_person(door.env, verb)
+    if yes:
+        return True
+    if door.env.channel != "terminal" or door.as_json:
+        raise UsageError("nobody is there to be asked; nothing was written", hint=f"gitmem {verb} --yes")
+    door.out("Write this? [y/N] ")
+    door.flush()
+    agreed = door.env.stdin.readline().strip().lower() in ("y", "yes")
+    if not agreed:
+        door.say("nothing was written")
+    return agreed
+
+
+APPLICATIONS = {
+    "install": single(install, "gitmem install claude-code"),
+    "uninstall": single(uninstall, "gitmem uninstall"),
+}

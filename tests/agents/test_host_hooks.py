@@ -1,0 +1,107 @@
+"""Hooks in a host's JSON: put in beside what is there, taken out again, every other byte as it was."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from gitmem.app.host_hooks import commands, inserts, with_inserts, without_hooks, without_inserts
+
+EVENTS = ("SessionStart", "Stop")
+BELL = "'/home/a b/it'\\''s/doorbell' claude-code"
+
+OTHER = '{"type": "command", "command": "make lint"}'
+TEXTS = [
+    "",
+    "\n",
+    "{}",
+    "{ }\n",
+    "{\n}\n",
+    '{"a": [1, 2], "b": 1.50}',
+    '{\n    "permissions": {"allow": ["Bash(ls:*)"]},\n    "x": "ünï \\u00e9"\n}\n',
+    '{\n\t"hooks": {}\n}',
+    '{\r\n  "hooks": {\r\n    "Stop": []\r\n  }\r\n}\r\n',
+    f'{{"hooks": {{"Stop": [{{"hooks": [{OTHER}]}}]}}, "z": true}}\n',
+    '{\n  "hooks": {\n    "Stop": [\n'
+    f'      {{\n        "matcher": "",\n        "hooks": [{OTHER}]\n      }}\n    ]\n  }}\n}}\n',
+]
+
+
+def added(text: str) -> tuple[str, list[tuple[int, int]]]:
+    wanted = inserts(text, EVENTS, BELL)
+    return with_inserts(text, wanted), [(at, len(piece)) for at, piece in wanted]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_it_is_put_in_once_beside_what_is_there_and_comes_out_byte_for_byte(text: str) -> None:
+    before = commands(text)
+    after, places = added(text)
+    assert sorted(commands(after)) == sorted([*before, *((event, BELL) for event in EVENTS)])
+    assert inserts(after, EVENTS, BELL) == []
+    assert without_inserts(after, places) == text
+    rest = without_hooks(after, BELL)
+    assert commands(rest) == before
+    others = {key: value for key, value in json.loads(text if text.strip() else "{}").items() if key != "hooks"}
+    for changed in (after, rest):
+        assert {key: value for key, value in json.loads(changed).items() if key != "hooks"} == others
+
+
+def test_what_it_writes_looks_like_its_neighbours() -> None:
+    assert added('{\n\t"a": 1\n}')[0].startswith('{\n\t"a": 1,\n\t"hooks": {\n\t\t"SessionStart": [\n\t\t\t{')
+    assert "\n" not in added('{"a": 1}')[0]
+    assert "\n" not in added(TEXTS[8])[0].replace("\r\n", "")
+
+
+def test_what_a_person_changed_since_stays() -> None:
+    after, _ = added('{\n  "a": 1\n}\n')
+    changed = after.replace('"a": 1', '"a": 2')
+    assert without_hooks(changed, BELL) == '{\n  "a": 2\n}\n'
+    shared = json.loads(after)
+    shared["hooks"]["Stop"][0]["hooks"].append(json.loads(OTHER))
+    assert commands(without_hooks(json.dumps(shared), BELL)) == [("Stop", "make lint")]
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("{", "Expecting"), ("// mine\n{}", "Expecting"), ('{"a": 1,}', "property name"), ("[]", "no JSON object"),
+        ('{"hooks": []}', "hooks is no"), ('{"hooks": {"Stop": {}}}', "hooks.Stop"), ("\ufeff{}", "BOM"),
+        ('{"hooks": {"Stop": [{"command": "x"}]}}', "hooks.Stop"), ('{"a": 1, "a": 2}', "twice"),
+        ("[" * 90_000, "deep"),
+    ],
+)  # fmt: skip
+def test_what_a_host_would_not_read_is_refused_with_the_reason(text: str, why: str) -> None:
+    with pytest.raises(ValueError, match=why):
+        inserts(text, EVENTS, BELL)
+    assert inserts("{}", EVENTS, BELL)
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner, max_size=3),
+    max_leaves=6,
+)
+groups = st.lists(st.fixed_dictionaries({"hooks": st.lists(st.just({"type": "command", "command": "x"}), max_size=2)}))
+hooks = st.dictionaries(st.sampled_from(["Stop", "SessionStart", "Other"]), groups, max_size=3)
+
+
+@settings(deadline=None)
+@given(
+    data=st.dictionaries(st.text(max_size=4).filter(lambda key: key != "hooks"), values, max_size=3),
+    hooks=st.none() | hooks,
+    indent=st.sampled_from([None, 0, 1, 4, "\t"]),
+    after=st.sampled_from(["", "\n", " \r\n"]),
+)
+def test_any_settings_survive(data: dict[str, Any], hooks: dict[str, Any] | None, indent: Any, after: str) -> None:
+    whole = data if hooks is None else {**data, "hooks": hooks}
+    text = json.dumps(whole, indent=indent, ensure_ascii=False) + after
+    changed, places = added(text)
+    assert without_inserts(changed, places) == text
+    kept = json.loads(changed)
+    assert list(kept)[: len(whole)] == list(whole) and {**kept, "hooks": None} == {**whole, "hooks": None}
+    assert [item for item in commands(changed) if item[1] != BELL] == commands(text)
+    assert commands(without_hooks(changed, BELL)) == commands(text)
