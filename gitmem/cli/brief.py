@@ -29,7 +29,8 @@ def run(
     """Show what to know at the start of a session. Without `peek` the next brief tells what changed from here on."""
     from gitmem.app.brief import brief, remember_told
     from gitmem.app.ground import answered
-    from gitmem.cli.recalling import FORMATS, known, number
+    from gitmem.cli.flag_values import known, number
+    from gitmem.cli.recalling import FORMATS
 
     known(FORMATS, [form], "--format")
     room = None if budget is None else number(budget, "--budget", 0, 1_000_000)

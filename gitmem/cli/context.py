@@ -36,7 +36,8 @@ def run(
     """Show what still holds for these files."""
     from gitmem.app.context import context
     from gitmem.app.ground import answered
-    from gitmem.cli.recalling import FORMATS, known, number
+    from gitmem.cli.flag_values import known, number
+    from gitmem.cli.recalling import FORMATS
 
     known(FORMATS, [form], "--format")
     most = number(limit, "--limit", 1, 10_000)

@@ -11,7 +11,7 @@ from gitmem.app.ground import answered
 from gitmem.app.outbox import refusals
 from gitmem.app.read_filters import Filters
 from gitmem.app.workspace import open_workspace
-from gitmem.cli import recalling
+from gitmem.cli import flag_values, recalling
 from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
 from gitmem.cli.shown import memory_data, memory_line, page
@@ -115,21 +115,21 @@ def listing(
     Withheld states, and what is not true now, only when --status names a state.
     """
     door: Door = ctx.obj
-    count = recalling.number(limit, "--limit", 1, 10_000)
+    count = flag_values.number(limit, "--limit", 1, 10_000)
     if refused:
         _refused(door, list(refusals(open_workspace(door.env)))[:count])
         return
     filters = Filters(
-        kinds=recalling.known(KINDS, kind, "--kind"),
+        kinds=flag_values.known(KINDS, kind, "--kind"),
         statuses=tuple(status or ()),
         tags=tuple(tag or ()),
         path=path,
         key=key,
         scope=scope,
-        origins=recalling.known(ORIGIN_RANK, origin, "--origin"),
-        since=recalling.instant(since, "--since"),
-        until=recalling.instant(until, "--until"),
-        valid_at=recalling.instant(valid_at, "--valid-at"),
+        origins=flag_values.known(ORIGIN_RANK, origin, "--origin"),
+        since=flag_values.instant(since, "--since"),
+        until=flag_values.instant(until, "--until"),
+        valid_at=flag_values.instant(valid_at, "--valid-at"),
         inbox=inbox,
         limit=count,
     )
@@ -220,7 +220,7 @@ def key(
     Both are now when left out; --valid-at is the moment of --as-of when only that is given.
     """
     door: Door = ctx.obj
-    when = recalling.instant(valid_at, "--valid-at")
+    when = flag_values.instant(valid_at, "--valid-at")
     held = answered(door.env, lambda here: reading.key_value(here, name, valid_at=when, as_of=as_of))
     for memory in held:
         if door.as_json:

@@ -3,12 +3,11 @@ it at every prompt."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from gitmem.cli.flag_values import instant, known, number
 from gitmem.cli.quick import Flags
-from gitmem.errors import UsageError
 from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
 
 if TYPE_CHECKING:
@@ -111,9 +110,9 @@ def _text(door: Door, answer: Answer, questions: tuple[str, ...], budget: int | 
         door.say(door.style("also (gitmem show ID):", "dim"))
         for item in fit.pointers:
             door.say(pointer_line(item, door.style))
-    for number, question in enumerate(questions):
-        if number in answer.abstained:
-            for line in abstained(answer, number, question if several else ""):
+    for place, question in enumerate(questions):
+        if place in answer.abstained:
+            for line in abstained(answer, place, question if several else ""):
                 door.say(door.style(line))
     if not answer.items and not answer.abstained:
         door.say("nothing that may be shown answers these words")
@@ -201,37 +200,3 @@ def hit_data(item: Item, now: datetime) -> dict[str, Any]:
 
 def pointer_data(item: Item) -> dict[str, str]:
     return {"id": item.memory.id, "kind": item.memory.kind, "title": item.memory.title}
-
-
-def known(
-    words: Mapping[str, Any] | Sequence[str], values: list[str] | None, flag: str, more: str = ""
-) -> tuple[str, ...]:
-    """The values of a flag that takes words of a closed list. Raises UsageError that names the list."""
-    for value in values or ():
-        if value not in words:
-            hint = f"one of {', '.join(words)}" + (f"; {more}" if more else "")
-            raise UsageError(f"{flag}: there is no {value!r}", hint=hint)
-    return tuple(values or ())
-
-
-def instant(text: str | None, flag: str) -> datetime | None:
-    """A date or time of a flag."""
-    from gitmem.model.times import parse_instant
-
-    if text is None:
-        return None
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise UsageError(f"{flag}: {error}", hint=f"{flag} 2026-03-02 means 00:00 UTC of that day") from None
-
-
-def number(text: str | int, flag: str, least: int, most: int) -> int:
-    """A whole number of a flag."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = least - 1
-    if not least <= value <= most:
-        raise UsageError(f"{flag}: {text} is no number from {least} to {most:,}", hint=f"{flag} 10")
-    return value

@@ -14,13 +14,12 @@ from gitmem.app.transcripts import Transcripts
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import blank
 from gitmem.cli.door import Door, columns, counted
+from gitmem.cli.flag_values import instant
 from gitmem.errors import UsageError
 from gitmem.model.text import escape, one_line
-from gitmem.model.times import format_instant, parse_instant
+from gitmem.model.times import format_instant
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from gitmem.app.sessions import Turn
 
 _ORIGINS = {"there": "", "gone": "deleted by the host", "elsewhere": "captured elsewhere"}
@@ -263,8 +262,8 @@ def search(
         words=" ".join(words),
         roles=tuple(role) if role else SPEAKERS if every else app_search.DEFAULT,
         host=host,
-        since=_instant(since, "--since"),
-        until=_instant(until, "--until"),
+        since=instant(since, "--since"),
+        until=instant(until, "--until"),
         session=session,
         path=path,
         order="time" if order == "time" else "relevance",
@@ -364,15 +363,6 @@ def _say_coverage(door: Door, answer: Any, asked: Any) -> None:
         door.note(f"{door.style('damaged', 'red')}: {door.style(fault)}")
     for name, fault in coverage.faults.items():
         door.note(f"{name}: {door.style(fault)}")
-
-
-def _instant(text: str | None, flag: str) -> datetime | None:
-    if text is None:
-        return None
-    try:
-        return parse_instant(text)
-    except ValueError as error:
-        raise UsageError(f"{flag}: {error}", hint=f"{flag} 2026-03-02 means 00:00 UTC of that day") from None
 
 
 def _group() -> typer.Typer:

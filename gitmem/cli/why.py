@@ -13,7 +13,7 @@ from gitmem.app.recalling import Asked
 from gitmem.app.related import related as app_related
 from gitmem.app.why import Ranked, Why
 from gitmem.app.why import why as app_why
-from gitmem.cli import recalling
+from gitmem.cli import flag_values
 from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
 from gitmem.cli.reading import Key, Kinds, Limit, Origins, Path, Since, Tags, Until, ValidAt
@@ -45,15 +45,15 @@ def why(
     """
     door: Door = ctx.obj
     filters = Filters(
-        kinds=recalling.known(KINDS, kinds, "--kind"),
+        kinds=flag_values.known(KINDS, kinds, "--kind"),
         tags=tuple(tags or ()),
         path=path,
         key=key,
-        origins=recalling.known(ORIGIN_RANK, origins, "--origin"),
-        since=recalling.instant(since, "--since"),
-        until=recalling.instant(until, "--until"),
-        valid_at=recalling.instant(valid_at, "--valid-at"),
-        limit=recalling.number(limit, "--limit", 1, 10_000),
+        origins=flag_values.known(ORIGIN_RANK, origins, "--origin"),
+        since=flag_values.instant(since, "--since"),
+        until=flag_values.instant(until, "--until"),
+        valid_at=flag_values.instant(valid_at, "--valid-at"),
+        limit=flag_values.number(limit, "--limit", 1, 10_000),
     )
     asked = Asked((question,), filters, previous=previous, as_of=as_of)
     found = answered(door.env, lambda ground: app_why(ground, asked, expected))
