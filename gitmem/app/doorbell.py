@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.app.githooks_receipt import look, put
-from gitmem.app.githooks_shim import template_path
+from gitmem.app.shipped import shipped
 from gitmem.errors import GitmemError
 
 RUNG: Final = ".rung"  # beside the spool file of a host: when it rang last, by the time of the file
@@ -27,8 +27,8 @@ def doorbell_path(environ: Mapping[str, str]) -> Path:
 
 def doorbell_text(program: Path) -> bytes:
     """The shipped doorbell with the path of gitmem in it."""
-    shipped = template_path().parents[1] / "agent/doorbell"
-    return os.fsencode(shipped.read_text(encoding="ascii").replace("@PROGRAM@", shlex.quote(str(program)), 1))
+    text = (shipped("hooks") / "agent/doorbell").read_text(encoding="ascii")
+    return os.fsencode(text.replace("@PROGRAM@", shlex.quote(str(program)), 1))
 
 
 def is_current(path: Path, program: Path) -> bool:

@@ -64,6 +64,7 @@ VERBS: Final[dict[str, Verb]] = {
     "export": Verb("export", "all records as JSON lines, or the branch as a git bundle", "Read"),
     "verify": Verb("verify", "check commits of the memory branch as every reader does", "Check"),
     "scan-secrets": Verb("scan_secrets", "look for secrets in all that gitmem keeps", "Check"),
+    "status": Verb("status", "whether sessions are captured and the index has seen all", "Check"),
     "doctor": Verb("upkeep", "what is wrong or at risk here", "Check"),
     "hooks": Verb("hooks", "install, remove or show the git hooks", "Check"),
     "policy": Verb("upkeep", "show or change the policy", "Check"),
