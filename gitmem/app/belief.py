@@ -162,6 +162,16 @@ def note_own_commits(workspace: Workspace, view: View, commits: Mapping[str, str
     _save(workspace, known)
 
 
+def require_branch(workspace: Workspace) -> None:
+    """Raises Refused when there was a branch and it is gone: what was believed is the only name of it that is left."""
+    known = _load(workspace)
+    if known.commit is not None and workspace.backend.ref(MAIN) is None:
+        raise Refused(
+            f"the branch gitmem/main is gone; {known.commit[:12]} of it was believed last; nothing was done",
+            hint=f"git update-ref {MAIN} {known.commit} brings it back",
+        )
+
+
 def forget(workspace: Workspace) -> None:
     """Drop the pin: the next read verifies the whole branch and believes what passes."""
     state.save(workspace.location.private, _STATE, {})

@@ -68,6 +68,20 @@ def kept_index(workspace: Workspace) -> SearchIndex:
     return index
 
 
+def changed_since(view: View, index: SearchIndex) -> set[str]:
+    """The memories of which the index does not show what is believed now."""
+    backend = view.workspace.backend
+    ids: set[str] = set()
+    for label, now in (("main", view.main), ("inbox", view.inbox)):
+        known = index.tips.get(label)
+        if known == (now.commit or ""):
+            continue
+        before = snapshot(backend, known) if known and backend.resolve(known) is not None else None
+        paths = (memory_of_path(changed.path) for changed in record_changes(backend, before, now))
+        ids.update(path for path in paths if path)
+    return ids
+
+
 def catch_up(view: View, *, rebuild: bool = False) -> SearchIndex:
     """The index after it has seen everything in `view`. Raises IndexBusy when another process holds it."""
     index = opened_index(view.workspace)

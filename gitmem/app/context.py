@@ -42,6 +42,7 @@ _BELOW: Final = 0.8  # of what is about something inside a folder that was asked
 _COMPANION: Final = 0.4  # of what is about a file that always changes with one of them; less when it seldom does
 # Memories of one place that are all looked at, whatever their kind. Reading one takes 0.1 to 0.3 ms.
 _FEW: Final = 24
+_LONGEST: Final = 4096  # characters of a path (PATH_MAX of Linux)
 
 
 class Near(NamedTuple):
@@ -86,6 +87,8 @@ def context(ground: Ground, named: Sequence[str], limit: int) -> Context:
 
 def path_from_top(ground: Ground, name: str) -> str:
     """`name` from the top of the repository; `.` for the top itself. Raises UsageError when it lies outside."""
+    if len(name) > _LONGEST:
+        raise UsageError(f"a path of {len(name):,} characters is none", hint="gitmem context src/pool.py")
     top = ground.work_tree
     if top is None and not name.startswith("/"):
         path = os.path.normpath(name)

@@ -68,8 +68,10 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
     if trust.commit is None and trust.tip is None:
         yield Finding("branch", "note", "there is no gitmem/main here", "gitmem init")
         return
+    gone = trust.tip is None
+    mend = f"git update-ref {MAIN} {trust.commit}" if gone else "gitmem verify --all; gitmem reindex --forget"
     for why in trust.rejected:
-        yield Finding("branch", "fault", f"not believed: {why}", "gitmem verify --all; gitmem reindex --forget")
+        yield Finding("branch", "fault", f"not believed: {why}", mend)
     view = belief.believed_view(workspace)
     config = view.config
     if config is not None:

@@ -27,7 +27,15 @@ if TYPE_CHECKING:
     from gitmem.store.repository import Location
 
 _T = TypeVar("_T")
-BEHIND: Final = "another process is updating the index: the newest memories may be missing"
+_PATIENCE: Final = 20  # times that a busy index is waited for
+_WAIT: Final = 0.05  # seconds each: a writer takes less than one; a rebuild of a large index takes longer than a reader
+
+
+def behind_by(count: int) -> str:
+    many = "1 memory that changed" if count == 1 else f"{count:,} memories that changed"
+    return f"another process is updating the index: {many} meanwhile are left out; ask again"
+
+
 ASIDE: Final = "the search index cannot be written now: it was made for this command alone"
 
 
@@ -120,18 +128,37 @@ def expected(main: str | None, inbox: str | None, failed: dict[str, str]) -> dic
     return {"main": main or "", "inbox": inbox or "", **{f"failed {path}": blobs for path, blobs in failed.items()}}
 
 
+def _patiently(bring_up: Callable[[], SearchIndex]) -> SearchIndex:
+    """The index, waited for while another process writes it, for a second."""
+    from time import sleep
+
+    from gitmem.recall.faults import IndexBusy, IndexUnwritable
+
+    for _ in range(_PATIENCE):
+        try:
+            return bring_up()
+        except IndexUnwritable:
+            raise
+        except IndexBusy:
+            sleep(_WAIT)
+    return bring_up()
+
+
 def _opened(env: Env, *, rebuild: bool = False) -> Ground:
     from gitmem.app.belief import believed_view
-    from gitmem.app.catch_up import catch_up, opened_index
+    from gitmem.app.catch_up import catch_up, changed_since, opened_index
     from gitmem.app.workspace import open_workspace
     from gitmem.recall.faults import IndexBusy, IndexUnwritable
 
     view = believed_view(open_workspace(env))
     view.require_config()
     try:
-        index, behind = catch_up(view, rebuild=rebuild), tuple[str, ...]()
+        index, behind = _patiently(lambda: catch_up(view, rebuild=rebuild)), tuple[str, ...]()
     except IndexBusy as busy:
-        index, behind = opened_index(view.workspace), (BEHIND,)
+        index = opened_index(view.workspace)
+        changed = changed_since(view, index)
+        index.leave_out(changed)
+        behind = (behind_by(len(changed)),)
         if isinstance(busy, IndexUnwritable) or not index.tips:
             from gitmem.app.index_aside import index_aside
 

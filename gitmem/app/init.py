@@ -70,6 +70,7 @@ def init(
         present = backend.ref(MAIN)
         if present is not None:
             return _present(workspace, present)
+        belief.require_branch(workspace)
         _refuse_names_in_the_way(workspace)
         source = None if offline else _remote(workspace, remote)
         if source is not None:

@@ -118,6 +118,8 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
             draft,
             links=(*draft.links, Link("supersedes", old.memory.id)),
             key=draft.key or old.memory.key,
+            tags=draft.tags or old.memory.tags,
+            applies_to=draft.applies_to or old.memory.applies_to,
             audience=old.memory.scope.audience,
         )
         (built,) = build(view, [linked], [identifier], None)

@@ -119,7 +119,7 @@ def recall(ground: Ground, asked: Asked) -> Answer:
         for hit in found.hits:
             known = items.get((hit.id, hit.since))
             items[hit.id, hit.since] = (
-                replace(known, questions=(*known.questions, number)) if known else _item(hit, seen, number)
+                replace(known, questions=(*known.questions, number)) if known else _item(hit, seen, then, number)
             )
     shown = list(items.values())
     memories = [item.memory for item in shown]
@@ -138,7 +138,7 @@ def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
         texts=(question,), phrase=asked.phrase, phrases=phrases, kinds=filters.kinds, statuses=filters.statuses,
         tags=filters.tags, key=filters.key, path=filters.path, origins=filters.origins, since=filters.since,
         until=filters.until, position=EVERY_VERSION if asked.history else then.position, previous=asked.previous,
-        limit=limit,
+        limit=limit, upto=then.position,
     )  # fmt: skip
 
 
@@ -172,8 +172,11 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
     if asked.history:
         wide = withheld_view(ground.viewer, (*VISIBLE, *_EARLIER))
         found = ground.index.search(query_of(asked, question, then, 4 * limit if path is None else _EVERY), wide)
-        told = [hit for hit in _once(found.hits, seen) if path is None or about(hit.memory, path)][:limit]
-        return replace(found, hits=tuple(told), confidence=max((hit.confidence for hit in told), default=0.0))
+        every = [hit for hit in _once(found.hits, seen, then) if path is None or about(hit.memory, path)]
+        told = every[:limit]
+        total = len(every) if found.total == len(found.hits) else found.total
+        sure = max((hit.confidence for hit in told), default=0.0)
+        return replace(found, hits=tuple(told), total=total, confidence=sure)
     replaced = withheld_view(ground.viewer, ("superseded",))
     most = limit + _REPLACED_HITS if path is None else _EVERY  # the index knows only about which folder a pattern is
     places, named = standing(ground, question)
@@ -181,8 +184,9 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
     found = ground.index.search(query, seen, also=replaced)
     hits: dict[str, Hit] = {}
     looked_at = 0
+    cut = found.total > len(found.hits)
     for hit in found.hits:
-        if len(hits) >= limit and hit.score < min(kept.score for kept in hits.values()):
+        if cut and len(hits) >= limit and hit.score < min(kept.score for kept in hits.values()):
             break  # nothing that is left could come among those
         looked_at += 1
         better: Hit | None = hit
@@ -203,23 +207,28 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
     return replace(found, hits=tuple(order[:limit]), total=total, confidence=sure)
 
 
-def _once(hits: Sequence[Hit], seen: Filter) -> Iterator[Hit]:
+def _stood(hit: Hit, then: Moment) -> bool:
+    """Whether no later version had taken its place at a moment."""
+    return hit.current or (then.position is not None and hit.until > then.position)
+
+
+def _once(hits: Sequence[Hit], seen: Filter, then: Moment) -> Iterator[Hit]:
     """Each value of a memory once, as it stands now where it does: what holds, then earlier values that said something
     else."""
     told: dict[tuple[str, str, str], Hit] = {}
-    for hit in sorted(hits, key=lambda hit: not (hit.current and seen.admits(hit.memory))):
+    for hit in sorted(hits, key=lambda hit: not (_stood(hit, then) and seen.admits(hit.memory))):
         memory = hit.memory
-        if hit.current or memory.status in VISIBLE:
+        if _stood(hit, then) or memory.status in VISIBLE:
             value = (memory.id, memory.title, memory.body)
-            if value not in told or (hit.current and not told[value].current):
+            if value not in told or (_stood(hit, then) and not _stood(told[value], then)):
                 told[value] = hit
     yield from told.values()
 
 
-def _item(hit: Hit, seen: Filter, number: int) -> Item:
+def _item(hit: Hit, seen: Filter, then: Moment, number: int) -> Item:
     memory = hit.memory
     earlier = ""
-    if not hit.current:
+    if not _stood(hit, then):
         earlier = "an earlier version"
     elif memory.status not in VISIBLE:
         earlier = {"superseded": "superseded", "wrong": "rejected as wrong"}.get(memory.status, memory.status)

@@ -21,7 +21,7 @@ def load(folder: Path, name: str) -> dict[str, Any]:
     """The state called `name`; empty when there is none or it cannot be read as such."""
     try:
         data = json.loads((folder / f"{name}.json").read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}
     return data if isinstance(data, dict) else {}
 

@@ -31,6 +31,7 @@ def reindex(workspace: Workspace, *, forget: bool = False) -> tuple[int, tuple[s
     `forget` drops the pin of what was believed, verifies the whole branch and believes what passes.
     """
     if forget:
+        belief.require_branch(workspace)
         belief.forget(workspace)
     view = belief.believed_view(workspace)
     view.require_config()

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any
+from typing import Annotated, Any, TypeVar
 
 import typer
 
+from gitmem.app.ground import Ground, answered
+from gitmem.cli.door import Door
+
+T = TypeVar("T")
 Id = Annotated[
     str, typer.Argument(help="The memory's id, or 4 or more of its first characters.", metavar="ID", show_default=False)
 ]
@@ -31,3 +35,18 @@ def blank() -> typer.Typer:
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
+
+
+def asked(door: Door, ask: Callable[[Ground], T]) -> T:
+    """What `ask` finds out, and a line on standard error for what may be missing from it."""
+    notes: dict[str, None] = {}
+
+    def noted(ground: Ground) -> T:
+        notes.update(dict.fromkeys(ground.warnings))
+        return ask(ground)
+
+    try:
+        return answered(door.env, noted)
+    finally:
+        for note in notes:
+            door.note(door.style(f"note: {note}", "yellow"))

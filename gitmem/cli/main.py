@@ -5,6 +5,7 @@ Only the module of the verb that was asked for is imported (docs/performance.md,
 
 from __future__ import annotations
 
+import errno
 import gc
 import os
 import sys
@@ -124,6 +125,11 @@ def run(arguments: Sequence[str], observed: Callable[[str | None], Env]) -> int:
         return 130
     except BrokenPipeError:
         return _quiet_pipe()
+    except OSError as error:
+        if error.errno not in _SURROUNDINGS:
+            return _unexpected(door, error, arguments)
+        door.error(_of_surroundings(error))
+        return GitmemError.exit_code
     except Exception as error:  # the one place that catches everything
         return _unexpected(door, error, arguments)
 
@@ -251,7 +257,7 @@ def overview() -> str:
     for group in ("Begin", "Write", "Sessions", "Read", "Check"):
         lines.append(f"{group}:")
         shown = [(name, verb) for name, verb in VERBS.items() if verb.group == group]
-        lines += [f"  {name:<12}{verb.help}" for name, verb in shown]
+        lines += [f"  {name:<14}{verb.help}" for name, verb in shown]
         lines.append("")
     lines += [GLOBAL_HELP.rstrip(), "", "Exit codes:"]
     lines += [f"  {code:<4}{meaning}" for code, meaning in EXIT_CODES.items()]
@@ -273,6 +279,17 @@ def _quiet_pipe() -> int:
     """The reader of our output went away: that is no error of ours, and Python must not complain at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return 0
+
+
+# A right, a disk, a name: what a person mends outside of gitmem.
+_SURROUNDINGS: Final = frozenset(
+    (errno.EACCES, errno.EPERM, errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.ENAMETOOLONG, errno.EIO, errno.ELOOP)
+)
+
+
+def _of_surroundings(error: OSError) -> GitmemError:
+    where = f"{one_line(str(error.filename), 200)}: " if error.filename else ""
+    return GitmemError(f"{where}{error.strerror}", hint="see the rights, the free space and the name; gitmem doctor")
 
 
 def _unexpected(door: Door, error: Exception, arguments: Sequence[str]) -> int:

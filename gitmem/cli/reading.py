@@ -12,7 +12,7 @@ from gitmem.app.outbox import refusals
 from gitmem.app.read_filters import Filters
 from gitmem.app.workspace import open_workspace
 from gitmem.cli import flag_values, recalling
-from gitmem.cli.app_of import Id, single
+from gitmem.cli.app_of import Id, asked, single
 from gitmem.cli.door import Door
 from gitmem.cli.shown import memory_data, memory_line, page
 from gitmem.model.citations import citation
@@ -221,7 +221,7 @@ def key(
     """
     door: Door = ctx.obj
     when = flag_values.instant(valid_at, "--valid-at")
-    held = answered(door.env, lambda here: reading.key_value(here, name, valid_at=when, as_of=as_of))
+    held = asked(door, lambda here: reading.key_value(here, name, valid_at=when, as_of=as_of))
     for memory in held:
         if door.as_json:
             door.data(memory_data(memory, MAIN))

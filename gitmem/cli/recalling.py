@@ -115,7 +115,8 @@ def _text(door: Door, answer: Answer, questions: tuple[str, ...], budget: int | 
             for line in abstained(answer, place, question if several else ""):
                 door.say(door.style(line))
     if not answer.items and not answer.abstained:
-        door.say("nothing that may be shown answers these words")
+        door.say("nothing known holds these words as they stand")
+        door.note("→ leave out the quotes or --phrase: then any of the words counts")
     left = answer.total - len(answer.items)
     if fit.omitted:
         door.note(f"{len(fit.omitted)} left out for want of room: --budget {budget} is full")
@@ -148,12 +149,13 @@ def abstained(answer: Answer, number: int, question: str) -> list[str]:
 def _prompt(door: Door, answer: Answer, questions: tuple[str, ...], budget: int, full: bool) -> None:
     from gitmem.app.blocks import prompt
 
-    door.out(
-        prompt(
-            answer.items, now=door.env.now(), boundary=door.env.random(8).hex(), commit=answer.moment.commit,
-            budget=budget, full=full, title=questions[0],
-        )
+    block = prompt(
+        answer.items, now=door.env.now(), boundary=door.env.random(8).hex(), commit=answer.moment.commit,
+        budget=budget, full=full, title=questions[0], notes=answer.warnings if answer.items else (),
     )  # fmt: skip
+    door.out(block)
+    if answer.items and not block:
+        door.note(f"{len(answer.items)} left out for want of room: nothing fits into --budget {budget}")
 
 
 def _data(door: Door, answer: Answer, budget: int | None, full: bool) -> None:

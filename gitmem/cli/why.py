@@ -7,7 +7,6 @@ from typing import Annotated, Any
 import typer
 
 from gitmem.app.blocks import SHORT, TITLE_LINE
-from gitmem.app.ground import answered
 from gitmem.app.read_filters import Filters
 from gitmem.app.recalling import Asked
 from gitmem.app.related import related as app_related
@@ -15,6 +14,7 @@ from gitmem.app.why import Ranked, Why
 from gitmem.app.why import why as app_why
 from gitmem.cli import flag_values
 from gitmem.cli.app_of import Id, single
+from gitmem.cli.app_of import asked as asked_of
 from gitmem.cli.door import Door
 from gitmem.cli.reading import Key, Kinds, Limit, Origins, Path, Since, Tags, Until, ValidAt
 from gitmem.model.text import one_line
@@ -56,7 +56,7 @@ def why(
         limit=flag_values.number(limit, "--limit", 1, 10_000),
     )
     asked = Asked((question,), filters, previous=previous, as_of=as_of)
-    found = answered(door.env, lambda ground: app_why(ground, asked, expected))
+    found = asked_of(door, lambda ground: app_why(ground, asked, expected))
     if door.as_json:
         door.data(_data(found))
     else:
@@ -134,7 +134,7 @@ def _ranked_data(one: Ranked) -> dict[str, Any]:
 def related(ctx: typer.Context, identifier: Id) -> None:
     """What belongs to a memory: links both ways, the same key or files, what says something like it."""
     door: Door = ctx.obj
-    found = answered(door.env, lambda ground: app_related(ground, identifier))
+    found = asked_of(door, lambda ground: app_related(ground, identifier))
     for one in found.beside:
         memory = one.hit.memory
         if door.as_json:

@@ -20,6 +20,7 @@ class Clauses:
 
         self._tantivy: Final = tantivy
         self._schema: Final = schema
+        self.left_out: frozenset[str] = frozenset()  # ids of memories that changed since the index was written
 
     def term(self, field: str, value: str) -> Any:
         return self._tantivy.Query.term_query(self._schema, field, value, index_option="freq")
@@ -31,6 +32,12 @@ class Clauses:
         if len(known) <= _FEW:
             return self.any_of([self.term(field, value) for value in known])
         return self._tantivy.Query.term_set_query(self._schema, field, known)
+
+    def none_of(self, field: str, values: Iterable[str]) -> Any:
+        occur = self._tantivy.Occur
+        return self._tantivy.Query.boolean_query(
+            [(occur.Must, self.everything()), (occur.MustNot, self.one_of(field, values))]
+        )
 
     def of_each(self, names: Iterable[tuple[str, str]]) -> Iterator[Any]:
         """Every version of each memory, by ref and id."""
@@ -95,6 +102,8 @@ class Clauses:
             clauses.append(self.one_of("path", query.about))
         if query.after is not None:
             clauses.append(self.between("since", query.after + 1, OPEN_END))
+        if query.upto is not None:
+            clauses.append(self.between("since", 0, query.upto))
         if query.since is not None or query.until is not None:
             low = OPEN_START if query.since is None else microseconds(query.since)
             clauses.append(
@@ -103,12 +112,13 @@ class Clauses:
         return [self.flat(clause) for clause in clauses]
 
     def stood(self, position: int | None) -> list[Any]:
-        """Versions that stand now, or stood at a position."""
+        """Versions that stand now, or stood at a position; none of a memory that is left out."""
+        spared = [self.none_of("id", self.left_out)] if self.left_out else []
         if position is None:
-            return [self.term("current", NOW)]
+            return [self.term("current", NOW), *spared]
         if position == EVERY_VERSION:
-            return []
-        return [self.between("since", 0, position), self.between("until", position + 1, OPEN_END)]
+            return spared
+        return [self.between("since", 0, position), self.between("until", position + 1, OPEN_END), *spared]
 
     def visible(self, seen: Filter | None) -> list[Any]:
         """`Filter.admits`, clause for clause. Empty sets admit nothing."""

@@ -26,6 +26,7 @@ class Query:
     this position. position: as the branch stood there (`gitmem.recall.positions`); None is now,
     EVERY_VERSION is at any time. previous: the request before this one, whose words weigh less. places: paths that
     matter here, with how much, 0 to 1; what is about them is raised. only: this memory and no other.
+    upto: of every version, those that stood at this position or before.
     aside: words of the texts that say where and not what: they count for the order, not for how sure an answer is.
     """
 
@@ -47,6 +48,7 @@ class Query:
     previous: str | None = None
     places: Mapping[str, float] = field(default_factory=dict)
     only: str | None = None
+    upto: int | None = None
     aside: tuple[str, ...] = ()
     limit: int = 10
     offset: int = 0

@@ -76,6 +76,10 @@ class SearchIndex:
         """The commit of each ref that this index shows."""
         return self._state.tips
 
+    def leave_out(self, ids: Iterable[str]) -> None:
+        """Answer nothing of these memories: they changed since the index was written."""
+        self._clauses.left_out = frozenset(ids)
+
     def is_current(self) -> bool:
         """False when what lies on disk is, or may be, another index than this object shows."""
         return self._index is not None and self._seen == stamp(self._folder / "meta.json")

@@ -49,7 +49,7 @@ _MOST_SPELT: Final = 8
 class Words:
     """The terms of a query with their weights.
 
-    told: the same without those that say where and not what, unless there are no others.
+    told: the same without those that say where and not what, and without forms of a known word that nothing holds.
     also: for a term others that may stand in its place, with what part of it they are worth. head: the terms that
     matter most, all of a short query. flags: command-line flags as written. literal: the query is
     flags and nothing else. phrases: the token runs of each text. raw: the words as typed, for exact matches of paths,
@@ -91,11 +91,12 @@ def words(
         weights = {**{t: PREVIOUS_WEIGHT * w for t, w in said.items() if t not in QUESTION_WORDS}, **weights}
     parts = _parts(chunks)
     where = frozenset(tokens(" ".join(aside)))
+    mere = _mere_forms(chunks, frequency)
     head = tuple(term for term, weight in weights.items() if weight >= 1.0) or tuple(weights)
     weights = {term: weight * parts.get(term, 1) ** -PART_POWER for term, weight in weights.items()}
     return Words(
         weights=weights,
-        told={term: weight for term, weight in weights.items() if term not in where} or weights,
+        told={term: weight for term, weight in weights.items() if term not in where | mere} or weights,
         also={t: others for t in head if (others := _others(t, weights, frequency, begun))},
         head=head,
         flags=flags,
@@ -113,6 +114,16 @@ def runs(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 
 def is_flag(token: str) -> bool:
     return token.startswith("-")
+
+
+def _mere_forms(chunks: list[str], frequency: Callable[[str], int]) -> frozenset[str]:
+    """The tokens that nothing holds of words of which something is held: `#sockets` where `sockets` is known."""
+    mere: set[str] = set()
+    for chunk in chunks:
+        found = set(tokens(chunk))
+        if len(found) > 1 and (unknown := {term for term in found if not frequency(term)}) != found:
+            mere |= unknown
+    return frozenset(mere)
 
 
 def _parts(chunks: list[str]) -> dict[str, int]:

@@ -18,6 +18,8 @@ def writer_lock(path: Path) -> Iterator[None]:
     import fcntl
 
     with unwritable_is_busy():
+        if path.parent.is_symlink() or path.parent.is_file():
+            path.parent.unlink()  # the index is derived, and only a folder of gitmem's own is its place
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         lock = path.open("w")
     with lock:

@@ -256,7 +256,7 @@ def test_where_nothing_can_be_written_the_index_is_busy(tmp_path: Path) -> None:
     index.update([], [], {"main": "x"})
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(IndexBusy, match="cannot be written"):
-        SearchIndex.open(tmp_path / "file").update([], [], {"main": "x"})
+        SearchIndex.open(tmp_path / "file/index").update([], [], {"main": "x"})
 
 
 def test_whatever_lies_where_the_index_belongs_is_put_away(tmp_path: Path) -> None:
