@@ -118,6 +118,17 @@ def test_while_one_waits_another_ring_starts_nothing(own: Path, bell: Bell) -> N
     assert len(bell.ring(own, stop())) == 2
 
 
+def test_one_that_was_killed_and_whose_number_lives_is_noticed_after_some_rings(own: Path, bell: Bell) -> None:
+    spool = own / ".git/gitmem/spool"
+    spool.mkdir()
+    (spool / "waiting").write_text(f"{os.getpid()}\n")
+    assert [bell.ring(own, stop()) for _ in range(10)] == [[]] * 10
+    os.utime(spool / "waiting", (0, 0))
+    rang = [bell.ring(own, stop()) for _ in range(8)]
+    assert rang[:-1] == [[]] * 7 and len(rang[-1]) == 2
+    assert [path.name for path in sorted(spool.iterdir())] == ["claude-code", "claude-code.rung"]
+
+
 def test_it_finds_the_repository_from_below_and_from_a_linked_worktree(own: Path, bell: Bell) -> None:
     git(own, "worktree", "add", "-q", "-b", "linked", "../linked tree")
     linked = own.parent / "linked tree"
