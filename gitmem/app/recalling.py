@@ -24,8 +24,8 @@ from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import EVERY_VERSION, Found, Hit, Query
 from gitmem.recall.ranking import CANDIDATES
 
-# Below this confidence the best hit answers by chance. On githist 8 % of the questions that have an answer fall below
-# it, and 8 % of those asked of another project's memories, where there is none, reach it (docs/retrieval.md).
+# Below this confidence the best hit answers by chance. On githist 7 % of the questions that have an answer fall below
+# it, and 12 % of those asked of another project's memories, where there is none, reach it (docs/retrieval.md).
 SURE: Final = 0.45
 # Of a file that always changes with one that the question names, as a part of what that one counts: a guess that
 # breaks what is nearly a tie.

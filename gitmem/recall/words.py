@@ -41,6 +41,7 @@ PART_POWER: Final = 0.25
 # nearly in full (githist with one typo a question: hit@5 74.9 -> 77.0, MRR +2.2).
 ALSO_WEIGHT: Final = 0.6
 SPELT_WEIGHT: Final = 0.8
+_SIGNS: Final = "#@$-."
 SPELLED: Final = 4  # letters of the shortest word that is taken for a mistyped one
 _MOST_SPELT: Final = 8
 
@@ -49,7 +50,7 @@ _MOST_SPELT: Final = 8
 class Words:
     """The terms of a query with their weights.
 
-    told: the same without those that say where and not what, and without forms of a known word that nothing holds.
+    told: the same without those that say where and not what, and without words that nothing holds with their sign.
     also: for a term others that may stand in its place, with what part of it they are worth. head: the terms that
     matter most, all of a short query. flags: command-line flags as written. literal: the query is
     flags and nothing else. phrases: the token runs of each text. raw: the words as typed, for exact matches of paths,
@@ -91,7 +92,7 @@ def words(
         weights = {**{t: PREVIOUS_WEIGHT * w for t, w in said.items() if t not in QUESTION_WORDS}, **weights}
     parts = _parts(chunks)
     where = frozenset(tokens(" ".join(aside)))
-    mere = _mere_forms(chunks, frequency)
+    mere = _mere_signs(found, frequency)
     head = tuple(term for term, weight in weights.items() if weight >= 1.0) or tuple(weights)
     weights = {term: weight * parts.get(term, 1) ** -PART_POWER for term, weight in weights.items()}
     return Words(
@@ -116,14 +117,9 @@ def is_flag(token: str) -> bool:
     return token.startswith("-")
 
 
-def _mere_forms(chunks: list[str], frequency: Callable[[str], int]) -> frozenset[str]:
-    """The tokens that nothing holds of words of which something is held: `#sockets` where `sockets` is known."""
-    mere: set[str] = set()
-    for chunk in chunks:
-        found = set(tokens(chunk))
-        if len(found) > 1 and (unknown := {term for term in found if not frequency(term)}) != found:
-            mere |= unknown
-    return frozenset(mere)
+def _mere_signs(found: Iterable[str], frequency: Callable[[str], int]) -> frozenset[str]:
+    """The tokens that nothing holds with the sign before them: `#sockets`, where `sockets` may be known."""
+    return frozenset(term for term in set(found) if term[0] in _SIGNS and not frequency(term))
 
 
 def _parts(chunks: list[str]) -> dict[str, int]:
