@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -9,9 +10,12 @@ import typer
 
 from gitmem.app import capture as app_capture
 from gitmem.app.capture_sweep import Captured
+from gitmem.app.doorbell import doorbell_path, renew_doorbell
+from gitmem.app.hooks import program
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, columns, counted
+from gitmem.errors import GitmemError
 
 _STYLES = {"failed": "red", "degraded": "yellow", "rewritten": "yellow", "waiting": "dim"}
 
@@ -30,6 +34,7 @@ def capture(
     """
     door: Door = ctx.obj
     sweep = app_capture.capture(open_workspace(door.env), paths or (), host)
+    _renew_doorbell(door)
     if door.as_json:
         for item in sweep.sessions:
             door.data(_data(item))
@@ -60,6 +65,17 @@ def capture(
     if not changed and not sweep.unchanged and not sweep.sessions:
         door.note("no transcript of this repository was found; looked for " + ", ".join(sweep.watched))
     return 1 if sweep.failed else 0
+
+
+def _renew_doorbell(door: Door) -> None:
+    """After an upgrade the hosts ring what this version ships, without another install."""
+    path = doorbell_path(door.env.environ)
+    if not path.exists():
+        return
+    try:
+        renew_doorbell(path, program(sys.argv[:1]))
+    except (OSError, GitmemError) as error:  # the capture is done
+        door.note(f"the doorbell could not be renewed: {error}; run: gitmem install")
 
 
 def _amount(item: Captured) -> str:

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from gitmem.app import agents
+from gitmem.app.capture import Sweep, capture
 from gitmem.app.doorbell import doorbell_path
 from gitmem.app.env import Env
 from gitmem.app.hooks import program
@@ -35,8 +36,8 @@ def install(
 ) -> int:
     """Have agent hosts ring when a turn ends, so that their sessions are captured as they happen.
 
-    Shows what changes and asks first. Hooks and settings that are there stay as they are, byte for byte. In a
-    repository that gitmem was never used in, the hook does nothing.
+    Shows what changes and asks first, and ends with one capture where gitmem is used. Hooks and settings that are
+    there stay as they are, byte for byte. In a repository that gitmem was never used in, the hook does nothing.
     """
     door: Door = ctx.obj
     if user and project:
@@ -49,8 +50,9 @@ def install(
         _require_person(door.env, "install")
     renewed = agents.install(door.env, changes, program(sys.argv[:1]))
     bell = doorbell_path(door.env.environ)
+    sweep = _proof(door.env)
     if door.as_json:
-        door.data({"doorbell": str(bell), "written": renewed})
+        door.data({"doorbell": str(bell), "written": renewed, "captured": sweep and _captured(sweep)})
         return 0
     if renewed:
         door.say(f"written: {door.style(str(bell))}")
@@ -62,7 +64,11 @@ def install(
             door.note("it names a path of this machine: do not commit it")
     if not changes and not renewed:
         door.say("nothing to change")
-    return 0
+    if sweep is None:
+        door.note("captured is where gitmem is used: gitmem init, or gitmem capture, in a repository")
+    elif not sweep.busy:
+        door.say(f"captured here now: {counted(_captured(sweep), 'session')}, {sweep.unchanged:,} unchanged")
+    return 1 if sweep is not None and sweep.failed else 0
 
 
 def uninstall(ctx: typer.Context, hosts: Hosts = None, dry_run: DryRun = False, yes: Yes = False) -> int:
@@ -87,6 +93,19 @@ def uninstall(ctx: typer.Context, hosts: Hosts = None, dry_run: DryRun = False, 
     if not changes:
         door.say("nothing to take out")
     return 0
+
+
+def _proof(env: Env) -> Sweep | None:
+    """A capture, to see that what was installed can work; None outside of a repository that gitmem is used in."""
+    try:
+        workspace = open_workspace(env)
+    except NotARepository:
+        return None
+    return capture(workspace) if workspace.location.private.is_dir() else None
+
+
+def _captured(sweep: Sweep) -> int:
+    return sum(item.bytes > 0 for item in sweep.sessions)
 
 
 def _here(env: Env, *, needed: bool) -> Path | None:

@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from tests.conftest import git
-from tests.installed import Ran, agent, person
+from tests.installed import PROGRAM, Ran, agent, person
+from tests.sessions.hosts import line, said
 
 SETTINGS = (
     '{\n    "model": "opus",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "make lint"}]}]}\n}\n'
@@ -175,6 +176,28 @@ def test_an_agent_is_refused_and_a_script_has_to_say_yes(home: Home) -> None:
     assert home.files() == before
     assert home.run("install", "--yes").code == 0
     assert home.run("uninstall", "--yes", CLAUDECODE="1").code == 3
+
+
+def test_it_ends_with_a_capture_where_gitmem_is_used(home: Home) -> None:
+    transcript = home.path / ".claude/projects/-shop/8c2f6a10-7d1e-4c55-9a3b-2f1e0d9c8b7a.jsonl"
+    transcript.parent.mkdir(parents=True)
+    transcript.write_bytes(line(said(1, "one", home.repo)))
+    elsewhere = home.run("install", "--yes")
+    assert "gitmem init" in elsewhere.err and git(home.repo, "for-each-ref", "refs/gitmem") == ""
+    (home.repo / ".git/gitmem").mkdir()
+    assert "captured here now: 1 session, 0 unchanged" in home.run("install", "--yes").out
+    assert home.run("install", "--yes", "--json").lines[-1]["captured"] == 0
+
+
+def test_after_an_upgrade_a_capture_renews_the_doorbell_of_the_same_program_only(home: Home) -> None:
+    assert home.run("capture").code == 0 and not home.bell.exists()
+    assert home.run("install", "--yes").code == 0
+    text = home.bell.read_text()
+    home.bell.write_text(text.replace("sleep 5", "sleep 50"))
+    assert home.run("capture").code == 0 and home.bell.read_text() == text
+    other = text.replace(f"program={PROGRAM}", "program=/other/gitmem").replace("sleep 5", "sleep 50")
+    home.bell.write_text(other)
+    assert home.run("capture").code == 0 and home.bell.read_text() == other != text
 
 
 def test_hosts_that_are_not_here_and_words_that_are_off(home: Home) -> None:
