@@ -6,7 +6,16 @@ import pytest
 
 from gitmem.model.tokens import tokens
 from gitmem.recall.also import groups
-from gitmem.recall.words import ALSO_WEIGHT, PREVIOUS_WEIGHT, QUESTION_WORDS, SPELT_WEIGHT, Words, one_edit, words
+from gitmem.recall.words import (
+    ALSO_WEIGHT,
+    JOINED_WEIGHT,
+    PREVIOUS_WEIGHT,
+    QUESTION_WORDS,
+    SPELT_WEIGHT,
+    Words,
+    one_edit,
+    words,
+)
 
 WORDS_OF_QUESTIONS = """
     a about after all also am an and any are as at be because been before being but by can could did do does doing
@@ -69,6 +78,12 @@ def test_a_word_that_nothing_holds_may_be_mistyped() -> None:
 )  # fmt: skip
 def test_one_edit(one: str, two: str, near: bool) -> None:
     assert one_edit(one, two) is near is one_edit(two, one) or (not two.isalpha() and not near)
+
+
+def test_two_words_may_be_one() -> None:
+    found = words(("file name missing",), lambda term: int(term in ("filenam", "file")), 100)
+    assert found.also["file"]["filenam"] == found.also["name"]["filenam"] == JOINED_WEIGHT
+    assert "missingfile" not in str(found.also)
 
 
 def test_the_parts_of_one_word_count_less_each() -> None:
