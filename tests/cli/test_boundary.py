@@ -190,9 +190,10 @@ NEEDS = {
     **{verb: ["abcd", "--because", "x"] for verb in
        ("wrong", "lift", "retract", "archive", "restore", "dispute", "reject")},
 }  # fmt: skip
-NO_REPOSITORY = {"schema", "completion"}
+NO_REPOSITORY = {"schema", "completion", "uninstall"}
 # These need no memory: what the agents said is stored and looked at without any.
-BEGINS = {"init", "doctor", "hooks", "capture", "sessions", "scan-secrets", *NO_REPOSITORY}
+BEGINS = {"init", "doctor", "hooks", "capture", "sessions", "scan-secrets", "status", *NO_REPOSITORY}
+NO_HOST = "no agent host that gitmem can install is here"  # what `install` needs in place of a repository
 
 
 @pytest.mark.parametrize("verb", SHOWN)
@@ -209,6 +210,8 @@ def test_before_init_every_verb_says_init(repo: Path, gitmem: Run, verb: str) ->
     ran = gitmem(repo, verb, *NEEDS.get(verb, []))
     if verb in BEGINS:
         assert ran.code == 0, ran.err
+    elif verb == "install":
+        assert ran.code == 4 and NO_HOST in ran.err
     else:
         assert ran.code == 4 and ran.err.endswith("→ gitmem init\n"), ran.err
 
@@ -219,6 +222,8 @@ def test_outside_a_repository_every_verb_says_so(tmp_path: Path, gitmem: Run, ve
     ran = gitmem(tmp_path, verb, *NEEDS.get(verb, []))
     if verb in NO_REPOSITORY:
         assert ran.code == 0 and ran.out
+    elif verb == "install":
+        assert ran.code == 4 and NO_HOST in ran.err
     else:
         assert ran.code == 6 and f"{tmp_path} is not in a git repository" in ran.err and "-C" in ran.err
 
