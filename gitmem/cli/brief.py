@@ -63,7 +63,9 @@ def _text(door: Door, found: Brief, budget: int, full: bool) -> None:
         there = [item for item in section.items if item.memory.id in named]
         if not here and not there:
             continue
-        of = f" ({len(here) + len(there)} of {section.total})" if section.total > len(here) + len(there) else ""
+        told = len(here) + len(there)
+        rest = "gitmem log" if section.title.startswith("new or changed") else "gitmem list"
+        of = f" ({told} of {section.total}; the others: {rest})" if section.total > told else ""
         door.say(door.style(f"{section.title}{of}", "bold"))
         for item in here:
             for line in lines(item, now, door.style, full=full):
