@@ -56,7 +56,8 @@ def test_what_is_withheld_is_in_no_answer_unless_its_state_is_named(repo: Path, 
     # list
     assert ids(gitmem(repo, "list", "--tag", "crane", "--json")) == [seen, *instead]
     assert ids(gitmem(repo, "list", "--tag", "crane", "--status", state, "--json")) == [hidden]
-    assert sorted(ids(gitmem(repo, "list", "--tag", "crane", "--status", "all", "--json"))) == sorted([seen, hidden, *instead])
+    every = ids(gitmem(repo, "list", "--tag", "crane", "--status", "all", "--json"))
+    assert sorted(every) == sorted([seen, hidden, *instead])
     # key
     assert gitmem(repo, "key", "crane.paint").code == 4
     assert ids(gitmem(repo, "key", "crane.load", "--json")) == [seen]
