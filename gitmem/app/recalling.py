@@ -112,7 +112,7 @@ def recall(ground: Ground, asked: Asked) -> Answer:
     for number, question in enumerate(asked.questions):
         found = search(ground, asked, question, then, seen)
         searched = max(searched, found.searched)
-        if found.confidence < SURE and not (asked.phrase or _QUOTED.search(question)):
+        if found.confidence < SURE and not (asked.phrase or ('"' in question and _QUOTED.search(question))):
             abstained[number] = _abstention(ground, asked, question, then, found)
             continue
         total += found.total
@@ -133,7 +133,7 @@ def recall(ground: Ground, asked: Asked) -> Answer:
 
 def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
     filters = asked.filters
-    phrases = () if asked.phrase else tuple(_QUOTED.findall(question))
+    phrases = tuple(_QUOTED.findall(question)) if '"' in question and not asked.phrase else ()
     return Query(
         texts=(question,), phrase=asked.phrase, phrases=phrases, kinds=filters.kinds, statuses=filters.statuses,
         tags=filters.tags, key=filters.key, path=filters.path, origins=filters.origins, since=filters.since,
