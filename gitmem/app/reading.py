@@ -18,7 +18,6 @@ from gitmem.model.frozen import replace
 from gitmem.model.judgement import Filter, Resolution
 from gitmem.model.layout import INBOX, MAIN, memory_path
 from gitmem.model.nouns import Memory
-from gitmem.model.pattern import pattern
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import STATUSES, VISIBLE, WAITING
 from gitmem.policy.visibility import visible, withheld_view
@@ -27,7 +26,6 @@ from gitmem.store.objects import parse_commit
 from gitmem.store.transaction import root_commit_id
 
 EVERY: Final = "all"  # the word for every state
-_QUOTED: Final = pattern(r'"([^"]+)"')
 
 
 @dataclass(frozen=True)

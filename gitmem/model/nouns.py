@@ -13,7 +13,6 @@ from gitmem.model.frozen import dataclass, field
 from gitmem.model.vocabulary import FORMAT, Audience, Channel, EvidenceType, Kind, LinkType, Op, Origin, Role
 
 Extra = Mapping[str, Any]
-NO_EXTRA: Final[Extra] = {}
 
 
 @dataclass(frozen=True)

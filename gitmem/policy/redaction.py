@@ -7,7 +7,6 @@ was JSON is JSON still. What no rule finds is said in `gitmem.policy.secrets`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from gitmem.model.pattern import pattern_of_bytes
@@ -35,14 +34,6 @@ _SEALED: Final = pattern_of_bytes(
     rb"\\*\"(?:signature|thinkingSignature|thoughtSignature|thought_signature|encrypted_content|reasoningOpaque"
     rb"|reasoning_opaque|encryptedContent)\\*\"\s*:\s*\\*\"([A-Za-z0-9+/=_-]{64,})\\*\""
 )
-
-
-@dataclass(frozen=True)
-class Removed:
-    """Something was removed from line `line` of a stream, by `rule`."""
-
-    line: int
-    rule: str
 
 
 def marker(rule: str) -> bytes:

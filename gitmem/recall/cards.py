@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import os
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Final
 
@@ -174,8 +173,3 @@ class CardWriter:
     def __exit__(self, *_: object) -> None:
         with unwritable_is_busy():
             self._file.close()
-
-
-def card_files(folder: Path) -> Iterator[Path]:
-    """Every file of cards in `folder`, whatever its generation."""
-    yield from folder.glob("cards.*")
