@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from gitmem.store.repository import Location
 
 _T = TypeVar("_T")
+ASIDE: Final = "the search index cannot be written now: it was made for this command alone"
 _PATIENCE: Final = 20  # times that a busy index is waited for
 _WAIT: Final = 0.05  # seconds each: a writer takes less than one; a rebuild of a large index takes longer than a reader
 
@@ -34,9 +35,6 @@ _WAIT: Final = 0.05  # seconds each: a writer takes less than one; a rebuild of 
 def behind_by(count: int) -> str:
     many = "1 memory that changed" if count == 1 else f"{count:,} memories that changed"
     return f"another process is updating the index: {many} meanwhile are left out; ask again"
-
-
-ASIDE: Final = "the search index cannot be written now: it was made for this command alone"
 
 
 @dataclass(frozen=True)
@@ -155,15 +153,16 @@ def _opened(env: Env, *, rebuild: bool = False) -> Ground:
     try:
         index, behind = _patiently(lambda: catch_up(view, rebuild=rebuild)), tuple[str, ...]()
     except IndexBusy as busy:
-        index = opened_index(view.workspace)
-        changed = changed_since(view, index)
-        index.leave_out(changed)
-        behind = (behind_by(len(changed)),)
+        index, behind = opened_index(view.workspace), ()
         if isinstance(busy, IndexUnwritable) or not index.tips:
             from gitmem.app.index_aside import index_aside
 
             with suppress(OSError, IndexBusy):  # without any room the last good index has to do
                 index, behind = index_aside(view), (ASIDE,)
+        if not behind:
+            changed = changed_since(view, index)
+            index.leave_out(changed)
+            behind = (behind_by(len(changed)),)
     location = view.workspace.location
     return Ground(
         env, index, view.viewer, view.main.commit or "", location.head, location.work_tree, location.private,

@@ -112,7 +112,7 @@ def recall(ground: Ground, asked: Asked) -> Answer:
     for number, question in enumerate(asked.questions):
         found = search(ground, asked, question, then, seen)
         searched = max(searched, found.searched)
-        if found.confidence < SURE and not (asked.phrase or ('"' in question and _QUOTED.search(question))):
+        if found.confidence < SURE and not (asked.phrase or _quoted(question)):
             abstained[number] = _abstention(ground, asked, question, then, found)
             continue
         total += found.total
@@ -133,13 +133,18 @@ def recall(ground: Ground, asked: Asked) -> Answer:
 
 def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
     filters = asked.filters
-    phrases = tuple(_QUOTED.findall(question)) if '"' in question and not asked.phrase else ()
+    phrases = () if asked.phrase else _quoted(question)
     return Query(
         texts=(question,), phrase=asked.phrase, phrases=phrases, kinds=filters.kinds, statuses=filters.statuses,
         tags=filters.tags, key=filters.key, path=filters.path, origins=filters.origins, since=filters.since,
         until=filters.until, position=EVERY_VERSION if asked.history else then.position, previous=asked.previous,
         limit=limit, upto=then.position,
     )  # fmt: skip
+
+
+def _quoted(question: str) -> tuple[str, ...]:
+    """What stands in double quotes. Most questions have none, and the pattern takes time to compile."""
+    return tuple(_QUOTED.findall(question)) if '"' in question else ()
 
 
 def standing(ground: Ground, question: str) -> tuple[dict[str, float], tuple[str, ...]]:
