@@ -17,7 +17,8 @@ from gitmem.model.nouns import (
 def citation(ref: EvidenceRef) -> str:
     """Where a reference points, in the short form that it could be typed in."""
     if isinstance(ref, FileRef):
-        text = f"file:{ref.path}@{ref.commit[:10]}" + (f":{ref.lines}" if ref.lines else "")
+        place = f"::{ref.symbol}" if ref.symbol else f":{ref.lines}" if ref.lines else ""
+        text = f"file:{ref.path}@{ref.commit[:10]}{place}"
     elif isinstance(ref, CommitRef):
         text = f"commit:{ref.commit[:10]}"
     elif isinstance(ref, TestRef):

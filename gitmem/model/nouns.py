@@ -92,7 +92,11 @@ class TranscriptRef:
 
 @dataclass(frozen=True)
 class FileRef:
-    """`lines` is "12" or "40-58", 1-based and inclusive; None cites the whole file."""
+    """`lines` is "12" or "40-58", 1-based and inclusive; None cites the whole file.
+
+    `symbol` names what these lines define, as in "Pool.acquire" or "TIMEOUT=300": by it they are found again. It
+    proves nothing.
+    """
 
     type: ClassVar[EvidenceType] = "file"
     path: str
@@ -102,6 +106,7 @@ class FileRef:
     lines: str | None = None
     quote: str | None = None
     role: Role = "supports"
+    symbol: str | None = None
     extra: Extra = field(default_factory=dict)
 
 
@@ -339,6 +344,8 @@ class Config:
     `review`: "local" lets a person at a terminal write active memory; "forge" sends every write to review.
     `evidence`: for a kind, the types of which at least one must support it; no entry means any but a url.
     `unobservable`: what becomes of a reference whose bytes cannot be reached: "hold" or "refuse".
+    `languages`: those in which questions are asked beside English and Spanish, of `vocabulary.LANGUAGES`; a word that
+    a reader does not know changes nothing.
     """
 
     project: str
@@ -346,6 +353,7 @@ class Config:
     review: Literal["local", "forge"] = "local"
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unobservable: Literal["hold", "refuse"] = "hold"
+    languages: tuple[str, ...] = ()
     format: int = FORMAT
     extra: Extra = field(default_factory=dict)
 

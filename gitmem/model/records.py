@@ -34,15 +34,15 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
         "gate", "writer", "prev", "proposed",
     ),
     Tombstone: ("format", "digest", "project", "kind_class", "title", "body", "history"),
-    Config: ("format", "project", "aliases", "review", "evidence", "unobservable"),
-    nouns.FileRef: ("path", "lines", "blob", "commit", "sha256", "quote", "role"),
+    Config: ("format", "project", "aliases", "review", "evidence", "unobservable", "languages"),
+    nouns.FileRef: ("path", "lines", "symbol", "blob", "commit", "sha256", "quote", "role"),
     nouns.TestRef: ("path", "case", "outcome", "blob", "commit", "sha256", "quote", "role"),
     nouns.CommitRef: ("commit", "patch", "sha256", "quote", "role"),
     nouns.HumanRef: ("quote", "sha256", "role"),
 }  # fmt: skip
 _OPTIONAL: Final = frozenset(
-    {"aliases", "alternatives", "cue", "steps", "claims", "groundings", "why", "lines", "quote", "patch", "blob",
-     "commit", "host", "session", "proposed", "reason"}
+    {"aliases", "alternatives", "cue", "steps", "claims", "groundings", "why", "lines", "symbol", "quote", "patch",
+     "blob", "commit", "host", "session", "proposed", "reason", "languages"}
 )  # fmt: skip
 _RENAMED: Final[Mapping[Any, Mapping[str, str]]] = {
     nouns.Valid: {"start": "from"},
@@ -59,7 +59,7 @@ _NESTED_LISTS: Final[Mapping[tuple[Any, str], Any]] = {
     (Tombstone, "history"): nouns.TombstoneEntry,
 }
 _WITH_EVIDENCE: Final = (Memory, Draft)
-_LISTS: Final = frozenset({"aliases", "claims", "groundings", "applies_to", "tags", "evidence"})
+_LISTS: Final = frozenset({"aliases", "claims", "groundings", "applies_to", "tags", "evidence", "languages"})
 
 
 def digest(data: bytes) -> str:

@@ -79,12 +79,20 @@ OPS: Final[tuple[Op, ...]] = (
     "mark", "lift", "import", "merge", "redact", "policy", "refused",
 )  # fmt: skip
 
+# Languages of which a question may be taken by their stems, beside English and Spanish: names of Snowball's stemmers.
+LANGUAGES: Final[tuple[str, ...]] = (
+    "arabic", "armenian", "basque", "catalan", "danish", "dutch", "finnish", "french", "german", "greek", "hindi",
+    "hungarian", "indonesian", "irish", "italian", "lithuanian", "nepali", "norwegian", "portuguese", "romanian",
+    "russian", "serbian", "swedish", "tamil", "turkish", "yiddish",
+)  # fmt: skip
+
 FILE_LIMIT: Final = 64 * 1024  # bytes of any file on the branch
 YAML_DEPTH: Final = 8
 YAML_NODES: Final = 2000
 TITLE_LIMIT: Final = 200  # characters
 BODY_LIMIT: Final = 8000
 QUOTE_LIMIT: Final = 600
+SYMBOL_LIMIT: Final = 200
 REASON_LIMIT: Final = 2000
 TAG_LIMIT: Final = 60
 ITEM_LIMIT: Final = 32  # entries of tags, applies_to, links, evidence, aliases, alternatives, steps

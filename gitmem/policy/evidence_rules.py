@@ -10,7 +10,7 @@ from gitmem.model.ids import is_digest
 from gitmem.model.judgement import Change, Facts, Reason, Resolution, Viewer
 from gitmem.model.nouns import Config, EvidenceRef, FileRef, HumanRef, MemoryRef, TestRef, TranscriptRef
 from gitmem.model.pattern import pattern
-from gitmem.model.vocabulary import AUDIENCES, ROLES
+from gitmem.model.vocabulary import AUDIENCES, ROLES, SYMBOL_LIMIT
 from gitmem.policy.codes import reason
 from gitmem.policy.shape_rules import is_relative_path
 from gitmem.policy.texts import claims
@@ -57,6 +57,8 @@ def _malformed(ref: EvidenceRef) -> str:
         return "the path is not relative to the root of the repository"
     if isinstance(ref, FileRef) and ref.lines is not None and not _is_lines(ref.lines):
         return 'lines is not like "12" or "40-58"'
+    if isinstance(ref, FileRef) and ref.symbol is not None and not (ref.lines and 0 < len(ref.symbol) <= SYMBOL_LIMIT):
+        return f"symbol stands beside lines and has 1 to {SYMBOL_LIMIT} characters"
     if isinstance(ref, FileRef) and not (_OBJECT.fullmatch(ref.blob) and _OBJECT.fullmatch(ref.commit)):
         return "blob and commit are not full object ids"
     if isinstance(ref, TranscriptRef) and not 0 <= ref.span.start < ref.span.end:
