@@ -1,4 +1,4 @@
-"""The moves of a memory's life: supersede, wrong, lift, retract, archive, restore, dispute, edit; accept, reject."""
+"""The moves of a memory's life: supersede, wrong, lift, retract, archive, restore, dispute, edit."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from gitmem.model.drafts import draft_of, draft_text
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Reason
 from gitmem.model.layout import INBOX, MAIN, TOMBSTONES
-from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory, Proposal
+from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.text import one_line
 from gitmem.model.times import holds_at, parse_instant
@@ -38,7 +38,6 @@ TARGETS: Final = {
 _OPS: Final[dict[str, Any]] = {"wrong": "reject"}
 _VERBS: Final = frozenset({*TARGETS, "supersede", "edit"})
 _DOUBTING: Final = frozenset({"wrong", "dispute"})
-_PAST: Final = {"accept": "accepted", "reject": "rejected"}
 
 
 def move(workspace: Workspace, verb: str, prefix: str, reason: str, evidence: Sequence[str] = ()) -> Found:
@@ -58,7 +57,7 @@ def move(workspace: Workspace, verb: str, prefix: str, reason: str, evidence: Se
         entomb: Any = {"wrong": "reject", "lift": "lift"}.get(verb)
         return [Mutation(change, MAIN, entomb=entomb)]
 
-    moved = write(workspace, plan, subject=_subject(verb)).judged[-1].mutation
+    moved = write(workspace, plan, subject=subject_of(verb)).judged[-1].mutation
     return Found(moved.change.after, moved.ref)
 
 
@@ -94,8 +93,8 @@ def _of_proposal(view: View, memory: Memory, verb: str, reason: str) -> list[Mut
         require_person(view, verb, memory, reason)
         change = status_change(memory, "lift", "candidate", reason)
         return [Mutation(change, MAIN, entomb="lift", stores_record=False), Mutation(change, INBOX)]
-    raise _refused(
-        view, memory, _OPS.get(verb, verb), f"{_standing(memory)} in the inbox: {verb} is not possible", "status.move",
+    raise refused(
+        view, memory, _OPS.get(verb, verb), f"{standing(memory)} in the inbox: {verb} is not possible", "status.move",
         f"{verb} is no move from here", _open_to(memory, INBOX),
     )  # fmt: skip
 
@@ -128,8 +127,8 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
         if same is not None:
             return []
         if old.ref == INBOX:
-            raise _refused(
-                view, old.memory, "supersede", f"{_standing(old.memory)} in the inbox: nothing is there to supersede",
+            raise refused(
+                view, old.memory, "supersede", f"{standing(old.memory)} in the inbox: nothing is there to supersede",
                 "status.move", "only what is on gitmem/main is superseded", _open_to(old.memory, INBOX),
             )  # fmt: skip
         _require_legal(view, old.memory, "supersede", "supersede")
@@ -138,7 +137,7 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
             return [Mutation(change, INBOX, unresolved=built.unresolved)]
         return _superseding(old.memory, change, reason, built.unresolved)
 
-    outcome = write(workspace, plan, subject=_subject("supersede"))
+    outcome = write(workspace, plan, subject=subject_of("supersede"))
     if there:
         return Remembered(there[0], "unchanged")
     after = next(item.mutation.change.after for item in outcome.judged if item.mutation.change.after.id == identifier)
@@ -148,10 +147,10 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
 
 def _superseding(old: Memory, new: Change, reason: str, unresolved: tuple[Reason, ...]) -> list[Mutation]:
     """Both sides of a supersession: the new one is written, the old record names its replacement."""
-    return [Mutation(new, MAIN, unresolved=unresolved), _closed(old, new.after, reason)]
+    return [Mutation(new, MAIN, unresolved=unresolved), closed(old, new.after, reason)]
 
 
-def _closed(old: Memory, by: Memory, reason: str) -> Mutation:
+def closed(old: Memory, by: Memory, reason: str) -> Mutation:
     """The old side. It was true until the new one is, when that says since when."""
     closed = replace(old, status="superseded", links=(*old.links, Link("superseded_by", by.id)))
     if by.valid.start is not None and holds_at(old.valid.start, old.valid.until, parse_instant(by.valid.start)):
@@ -184,79 +183,8 @@ def edit(
             raise UsageError(f"nothing of {found.memory.id} would change", hint="gitmem edit --help lists what can")
         return [Mutation(Change("edit", after, before=found.memory, reason=reason), found.ref)]
 
-    edited = write(workspace, plan, subject=_subject("edit")).judged[0].mutation
+    edited = write(workspace, plan, subject=subject_of("edit")).judged[0].mutation
     return Found(edited.change.after, edited.ref)
-
-
-def accept(workspace: Workspace, prefixes: Sequence[str] | None, reason: str) -> list[Memory]:
-    """Move candidates from the inbox to the branch, judged again at today's tip; all of them or none.
-
-    `prefixes` None means everything that waits.
-    """
-
-    def plan(view: View, _: Lookup) -> list[Mutation]:
-        mutations: list[Mutation] = []
-        for candidate in _candidates(view, "accept", _waiting(view) if prefixes is None else prefixes, reason):
-            change = status_change(candidate, "accept", "active", reason or "accepted")
-            proposed = _proposal(view, candidate)
-            landing: dict[str, Any] = {"leaves_inbox": True, "proposed": proposed}
-            old = [view.memory(identifier) for identifier in candidate.linked("supersedes")]
-            mutations.append(Mutation(change, MAIN, **landing))
-            mutations += [_closed(memory, candidate, reason or "accepted") for memory in old if memory is not None]
-        return mutations
-
-    outcome = write(workspace, plan, subject=_subject("accept"))
-    return [item.mutation.change.after for item in outcome.judged if item.mutation.leaves_inbox]
-
-
-def reject(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[Memory]:
-    """Refuse candidates for good: the tombstone goes to the branch, the candidate stays here as wrong."""
-    require_reason(reason, f"gitmem reject {' '.join(prefixes)}")
-
-    def plan(view: View, _: Lookup) -> list[Mutation]:
-        mutations = []
-        for candidate in _candidates(view, "reject", prefixes, reason):
-            change = status_change(candidate, "reject", "wrong", reason)
-            mutations += [
-                Mutation(change, MAIN, entomb="reject", stores_record=False, proposed=_proposal(view, candidate)),
-                Mutation(change, INBOX),
-            ]
-        return mutations
-
-    outcome = write(workspace, plan, subject=_subject("reject"))
-    return [item.mutation.change.after for item in outcome.judged if item.mutation.ref == INBOX]
-
-
-def _waiting(view: View) -> list[str]:
-    """The ids of everything that waits for a person. Raises NotFound when nothing does."""
-    found = [memory.id for memory in view.memories(INBOX) if memory.status in WAITING]
-    if not found:
-        raise NotFound("nothing waits in the inbox", hint="gitmem list --inbox")
-    return found
-
-
-def _candidates(view: View, verb: str, prefixes: Sequence[str], reason: str) -> list[Memory]:
-    """The candidates that a person names, each once."""
-    found = {item.memory.id: item.memory for item in (find_for(view, verb, prefix) for prefix in prefixes)}
-    for memory in found.values():
-        require_person(view, verb, memory, reason)
-        if memory.status not in WAITING:
-            raise _refused(
-                view, memory, verb, f"{_standing(memory)}, not a candidate; nothing was written", "status.move",
-                f"only a candidate can be {_PAST[verb]}", f"gitmem log {memory.id} tells what became of it",
-            )  # fmt: skip
-    return list(found.values())
-
-
-def _proposal(view: View, candidate: Memory) -> Proposal:
-    """Who proposed a candidate, from the event that brought it into the inbox."""
-    proposal = proposal_of(view, candidate.id, INBOX)
-    if proposal is None:
-        raise Refused(
-            f"no event tells who proposed {candidate.id}",
-            reasons=[Reason("event.missing", "the inbox was written to by something else", "gitmem doctor")],
-        )
-    return proposal
 
 
 def expanded(view: View, evidence: Sequence[str]) -> list[EvidenceRef]:
@@ -277,21 +205,21 @@ def require_person(view: View, verb: str, memory: Memory, reason: str) -> None:
         return
     op: Any = _OPS.get(verb, verb)
     if env.channel == "terminal":
-        raise _refused(
+        raise refused(
             view, memory, op, f"{verb} is not decided here: the policy says that review is on the forge",
             "channel.authority", "a terminal may propose and withdraw",
             'gitmem policy review local --because "…" lets people decide at their terminals',
         )  # fmt: skip
     seen = f" (seen: {env.host})" if env.host else ""
     why = "" if verb == "accept" else ' --because "…"'
-    raise _refused(
+    raise refused(
         view, memory, op, f"{verb} is for a person at a terminal, and this came through {env.channel}{seen}",
         "channel.authority", f"the channel {env.channel} may propose, and withdraw its own proposals",
         f"a person runs: gitmem {verb} {memory.id}{why}",
     )  # fmt: skip
 
 
-def _refused(view: View, memory: Memory, op: Any, message: str, code: str, why: str, hint: str) -> Refused:
+def refused(view: View, memory: Memory, op: Any, message: str, code: str, why: str, hint: str) -> Refused:
     """The refusal of a move before the gate is asked, kept in the outbox as every other."""
     reason = Reason(code, why, hint, "status" if code == "status.move" else "")
     record_refusals(view.workspace, [(Change(op, memory, before=memory), [reason])])
@@ -300,13 +228,13 @@ def _refused(view: View, memory: Memory, op: Any, message: str, code: str, why: 
 
 def _require_legal(view: View, memory: Memory, op: str, verb: str, ref: str = MAIN) -> None:
     if op not in legal_moves(memory.status):
-        raise _refused(
-            view, memory, op, f"{_standing(memory)}: {verb} is not possible", "status.move",
+        raise refused(
+            view, memory, op, f"{standing(memory)}: {verb} is not possible", "status.move",
             f"{verb} does not lead on from {memory.status}", _open_to(memory, ref),
         )  # fmt: skip
 
 
-def _standing(memory: Memory) -> str:
+def standing(memory: Memory) -> str:
     return f"{memory.id} is {'a candidate' if memory.status == 'candidate' else memory.status}"
 
 
@@ -322,7 +250,7 @@ def _open_to(memory: Memory, ref: str) -> str:
     return "possible: " + ", ".join(f"gitmem {verb} {memory.id}" for verb in verbs)
 
 
-def _subject(verb: str) -> Callable[[Sequence[Mutation]], str]:
+def subject_of(verb: str) -> Callable[[Sequence[Mutation]], str]:
     def subject(mutations: Sequence[Mutation]) -> str:
         moved = {item.change.after.id: item.change.after for item in mutations if item.change.op != "supersede"}
         if len(moved) != 1:

@@ -108,20 +108,25 @@ class Staging:
 
     def publish(self, subject: str) -> dict[str, str]:
         """The new commit of each ref that moved. Raises RefMoved when somebody else moved one; then nothing is."""
-        workspace = self._workspace
-        for opened in self._open.values():
-            opened.settle()
-        message = subject + ("\n\n" + "\n".join(sorted(self._reasons)) if self._reasons else "") + "\n"
-        author, committer = workspace.people
-        moves, commits = [], {}
-        for ref in sorted(self._open, key=(MAIN, INBOX).index):
-            opened = self._open[ref]
-            commits[ref] = opened.transaction.commit(message, author, committer, self._now)
-            moves.append(RefMove(ref, commits[ref], opened.base.commit, f"gitmem: {one_line(subject, 80)}"))
-        workspace.backend.move_refs(moves)
+        workspace, commits = self._workspace, self.commits(subject)
+        told = f"gitmem: {one_line(subject, 80)}"
+        workspace.backend.move_refs(
+            [RefMove(ref, commit, self._open[ref].base.commit, told) for ref, commit in commits.items()]
+        )
         save_chains(workspace, {ref: (self._open[ref].chain, commit) for ref, commit in commits.items()})
         belief.note_own_commits(workspace, self._view, commits)
         return commits
+
+    def commits(self, subject: str) -> dict[str, str]:
+        """The new commit for each ref, written; no ref moves."""
+        for opened in self._open.values():
+            opened.settle()
+        message = subject + ("\n\n" + "\n".join(sorted(self._reasons)) if self._reasons else "") + "\n"
+        author, committer = self._workspace.people
+        return {
+            ref: self._open[ref].transaction.commit(message, author, committer, self._now)
+            for ref in sorted(self._open, key=(MAIN, INBOX).index)
+        }
 
     def _opened(self, ref: str) -> _Open:
         if ref not in self._open:

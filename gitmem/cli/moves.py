@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from gitmem.app import moves
+from gitmem.app import moves, verdicts
 from gitmem.app.workspace import Found, open_workspace
 from gitmem.cli import remember as flags
 from gitmem.cli.app_of import Id, single
@@ -192,14 +192,14 @@ def accept(
     door: Door = ctx.obj
     if bool(identifiers) == everything:
         raise UsageError("accept takes ids, or --all", hint="gitmem list --inbox shows what waits")
-    for memory in moves.accept(open_workspace(door.env), identifiers, because):
+    for memory in verdicts.accept(open_workspace(door.env), identifiers, because):
         _shown(door, Found(memory, MAIN), "accepted")
 
 
 def reject(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") -> None:
     """Turn candidates of the inbox down for good: a tombstone keeps the claim from coming back."""
     door: Door = ctx.obj
-    for memory in moves.reject(open_workspace(door.env), identifiers, because):
+    for memory in verdicts.reject(open_workspace(door.env), identifiers, because):
         _shown(door, Found(memory, INBOX), "rejected; it cannot be learned again")
 
 

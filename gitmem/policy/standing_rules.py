@@ -16,6 +16,7 @@ from gitmem.policy.transitions import check_move
 
 _NEEDS_NO_REASON: Final = frozenset({"create", "import"})
 _PROPOSERS: Final = frozenset({"agent", "tool", "capture", "import"})
+_DECIDERS: Final = frozenset({"terminal", "forge"})
 _DECIDING: Final = frozenset({"accept", "reject", "lift", "restore", "redact", "policy"})
 # What a move between states may touch besides the state; a superseded record ends when the next one starts.
 _MOVED: Final = frozenset({"status", "links", "evidence"})
@@ -39,7 +40,11 @@ def fitting_store(change: Change, facts: Facts, config: Config | None) -> Iterat
 
 
 def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
-    """A program may propose. Belief, and who may read, are decided by a person."""
+    """A program may propose. Belief, and who may read, are decided by a person: here, or by merging on the forge."""
+    if facts.channel == "forge" and change.op in _DECIDING:
+        if change.op != "accept" or config is None or config.review != "forge":
+            message = f"the policy does not leave {change.op} to the forge"
+            yield reason("channel.authority", message, 'gitmem policy review forge --because "…"', "op")
     if facts.channel not in _PROPOSERS:
         return
     before, after = change.before, change.after
@@ -97,8 +102,8 @@ def _rederived(change: Change, facts: Facts) -> bool:
 def higher_origin_stays(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     """What a person said is not overwritten by what a program inferred, neither in place nor by a replacement."""
     before, after = change.before, change.after
-    if after.status == "candidate" or (facts.channel == "terminal" and change.op in ("accept", "supersede")):
-        return  # a proposal overwrites nothing, and a person who lets it in has decided
+    if after.status == "candidate" or (facts.channel in _DECIDERS and change.op in ("accept", "supersede")):
+        return  # a proposal overwrites nothing, and whoever lets it in has decided
     mine = origin_of(change, facts)
     overwritten = [facts.linked[old] for old in after.linked("supersedes") if old in facts.linked]
     if change.op == "edit" and before is not None and not adds_only(before, after):

@@ -1,0 +1,205 @@
+"""The verdicts of a person on candidates: accept, reject, merge into another memory. The gate judges each again."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, Final
+
+from gitmem.app.facts import Lookup
+from gitmem.app.moves import closed, find_for, refused, require_person, require_reason, standing, subject_of
+from gitmem.app.remember import proposal_of
+from gitmem.app.workspace import Found, View, Workspace
+from gitmem.app.writing import Mutation, status_change, write
+from gitmem.errors import NotFound, Refused, UsageError
+from gitmem.model.frozen import replace
+from gitmem.model.judgement import Change, Reason
+from gitmem.model.layout import INBOX, MAIN
+from gitmem.model.nouns import Actor, Link, Memory, Proposal
+from gitmem.model.vocabulary import WAITING
+from gitmem.policy.review import self_approval
+
+_PAST: Final = {"accept": "accepted", "reject": "rejected", "merge-into": "merged into another"}
+_SHOWN: Final = 10_000  # candidates of the branch that one look finds
+
+
+def accept(
+    workspace: Workspace, prefixes: Sequence[str] | None, reason: str, *, superseding: str | None = None
+) -> list[Memory]:
+    """Let candidates in, judged again at today's tip; all of them or none.
+
+    `prefixes` None means everything that waits. `superseding`: the memory whose place the one candidate takes.
+    """
+
+    def plan(view: View, _: Lookup) -> list[Mutation]:
+        mutations: list[Mutation] = []
+        for found in _candidates(view, "accept", waiting_ids(view) if prefixes is None else prefixes, reason):
+            if superseding is not None:
+                linked, found = _in_the_place_of(view, found, superseding, reason)
+                mutations.append(linked)
+            mutations += accepting(view, found, reason or "accepted")
+        return mutations
+
+    outcome = write(workspace, plan, subject=subject_of("accept"))
+    return [item.mutation.change.after for item in outcome.judged if item.mutation.change.op == "accept"]
+
+
+def accepting(view: View, found: Found, reason: str) -> list[Mutation]:
+    """What letting one candidate in changes: itself, and what it replaces."""
+    candidate = found.memory
+    change = status_change(candidate, "accept", "active", reason)
+    old = [view.memory(identifier) for identifier in candidate.linked("supersedes")]
+    return [
+        Mutation(change, MAIN, leaves_inbox=found.ref == INBOX, proposed=_proposal(view, found)),
+        *(closed(memory, candidate, reason) for memory in old if memory is not None),
+    ]
+
+
+def _in_the_place_of(view: View, found: Found, prefix: str, reason: str) -> tuple[Mutation, Found]:
+    """The edit that has a candidate name what it replaces, and the candidate after it."""
+    old = view.find(prefix)
+    if old.ref != MAIN:
+        raise refused(
+            view, old.memory, "supersede", f"{standing(old.memory)} in the inbox: nothing is there to supersede",
+            "status.move", "only what is on gitmem/main is superseded", "gitmem list",
+        )  # fmt: skip
+    before = found.memory
+    after = replace(before, links=(*before.links, Link("supersedes", old.memory.id)), key=before.key)
+    edit = Change("edit", after, before=before, reason=reason or f"replaces {old.memory.id}")
+    return Mutation(edit, found.ref), Found(after, found.ref)
+
+
+def reject(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[Memory]:
+    """Refuse candidates for good: the tombstone goes to the branch, the candidate stays where it is as wrong."""
+    require_reason(reason, f"gitmem reject {' '.join(prefixes)}")
+
+    def plan(view: View, _: Lookup) -> list[Mutation]:
+        mutations = []
+        for found in _candidates(view, "reject", prefixes, reason):
+            change = status_change(found.memory, "reject", "wrong", reason)
+            proposed = _proposal(view, found)
+            if found.ref == MAIN:
+                mutations.append(Mutation(change, MAIN, entomb="reject", proposed=proposed))
+                continue
+            mutations += [
+                Mutation(change, MAIN, entomb="reject", stores_record=False, proposed=proposed),
+                Mutation(change, INBOX),
+            ]
+        return mutations
+
+    outcome = write(workspace, plan, subject=subject_of("reject"))
+    return list({item.mutation.change.after.id: item.mutation.change.after for item in outcome.judged}.values())
+
+
+def merge_into(workspace: Workspace, prefix: str, target: str, reason: str) -> Memory:
+    """Give what a candidate adds (evidence, tags, paths, aliases) to a memory that says the same, and close it.
+
+    The memory after it. The candidate's own words are not taken. Raises Refused as the gate does.
+    """
+    require_reason(reason, f"gitmem review merge-into {prefix} {target}")
+
+    def plan(view: View, _: Lookup) -> list[Mutation]:
+        (found,) = _candidates(view, "merge-into", [prefix], reason)
+        into = find_for(view, "edit", target)
+        if into.memory.id == found.memory.id or into.ref != MAIN or into.memory.status in WAITING:
+            hint = "gitmem list shows what there is"
+            raise UsageError(f"{into.memory.id} is no memory of gitmem/main to merge another into", hint=hint)
+        require_person(view, "edit", into.memory, reason)
+        after = _with_what_it_adds(into.memory, found.memory)
+        if after == into.memory:
+            hint = f'gitmem reject {found.memory.id} --because "…", or gitmem retract'
+            raise UsageError(f"{found.memory.id} adds nothing to {into.memory.id}", hint=hint)
+        gone = status_change(found.memory, "retract", "archived", f"merged into {into.memory.id}: {reason}")
+        return [Mutation(gone, found.ref), Mutation(Change("edit", after, before=into.memory, reason=reason), MAIN)]
+
+    return write(workspace, plan, subject=subject_of("merge into")).judged[-1].mutation.change.after
+
+
+def _with_what_it_adds(memory: Memory, candidate: Memory) -> Memory:
+    def both(name: str) -> Any:
+        return tuple(dict.fromkeys((*getattr(memory, name), *getattr(candidate, name))))
+
+    known = {(ref.type, ref.sha256) for ref in memory.evidence}
+    added = tuple(ref for ref in candidate.evidence if (ref.type, ref.sha256) not in known)
+    aliases = both("aliases")
+    if candidate.title not in (memory.title, *aliases):
+        aliases = (*aliases, candidate.title)
+    return replace(
+        memory,
+        tags=both("tags"),
+        applies_to=both("applies_to"),
+        aliases=aliases,
+        evidence=(*memory.evidence, *added),
+    )
+
+
+def waiting(view: View) -> list[Found]:
+    """Every candidate: of this clone's inbox, and on the branch, where a merged proposal of a program leaves it."""
+    inbox = [Found(memory, INBOX) for memory in view.memories(INBOX) if memory.status in WAITING]
+    return inbox + list(_waiting_on_main(view))
+
+
+def _waiting_on_main(view: View) -> Iterator[Found]:
+    from gitmem.app.catch_up import catch_up
+    from gitmem.policy.visibility import withheld_view
+    from gitmem.recall.faults import IndexBusy
+    from gitmem.recall.query import Query
+
+    try:
+        index = catch_up(view)
+    except IndexBusy:
+        return  # somebody writes to it; the next look finds them
+    wanted = withheld_view(view.viewer, WAITING)
+    for hit in index.search(Query(refs=("main",), limit=_SHOWN, order="newest"), wanted).hits:
+        memory = view.memory(hit.memory.id)
+        if memory is not None and memory.status in WAITING:
+            yield Found(memory, MAIN)
+
+
+def waiting_ids(view: View) -> list[str]:
+    """The ids of everything that waits for a person. Raises NotFound when nothing does."""
+    found = [item.memory.id for item in waiting(view)]
+    if not found:
+        raise NotFound("nothing waits in the inbox", hint="gitmem list --inbox")
+    return found
+
+
+def _candidates(view: View, verb: str, prefixes: Sequence[str], reason: str) -> list[Found]:
+    """The candidates that a person names, each once."""
+    found = {item.memory.id: item for item in (find_for(view, verb, prefix) for prefix in prefixes)}
+    for item in found.values():
+        memory = item.memory
+        require_person(view, verb, memory, reason)
+        if memory.status not in WAITING:
+            raise refused(
+                view, memory, verb, f"{standing(memory)}, not a candidate; nothing was written", "status.move",
+                f"only a candidate can be {_PAST[verb]}", f"gitmem log {memory.id} tells what became of it",
+            )  # fmt: skip
+        _require_another(view, item, verb)
+    return list(found.values())
+
+
+def _require_another(view: View, found: Found, verb: str) -> None:
+    """Raise Refused where it is proven that the one who decides proposed it."""
+    proposal = proposal_of(view, found.memory.id, found.ref)
+    if proposal is not None and self_approval(deciding(view), proposal.actor):
+        raise refused(
+            view, found.memory, verb, f"{found.memory.id} was proposed by {proposal.actor.principal}, who decides here",
+            "review.self", "nobody decides on a proposal of their own", "another person runs gitmem review",
+        )  # fmt: skip
+
+
+def deciding(view: View) -> Actor:
+    """Who decides here, as far as it can be observed."""
+    env = view.workspace.env
+    return Actor(channel=env.channel, host=env.host)
+
+
+def _proposal(view: View, found: Found) -> Proposal:
+    """Who proposed a candidate, from the event that brought it."""
+    proposal = proposal_of(view, found.memory.id, found.ref)
+    if proposal is None:
+        raise Refused(
+            f"no event tells who proposed {found.memory.id}",
+            reasons=[Reason("event.missing", "the inbox was written to by something else", "gitmem doctor")],
+        )
+    return proposal
