@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timezone
+from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from typing import Final, NamedTuple
@@ -22,12 +23,12 @@ from gitmem.model.records import memory_from_bytes, tombstone_from_bytes
 from gitmem.recall.document import OPEN_END, Document, Prepared, prepared
 from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.positions import Step
-from gitmem.recall.search_index import SearchIndex
+from gitmem.recall.search_index import SearchIndex, languages_of
 from gitmem.store.first_parent import Made, made
 from gitmem.store.snapshot import snapshot
 
 _LABELS: Final = ("main", "inbox")
-_SAID: Final = (*_LABELS, "projects")
+_SAID: Final = (*_LABELS, "projects", "languages")
 _EARLY: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -122,15 +123,19 @@ def brought_up(view: View, index: SearchIndex, *, rebuild: bool = False) -> Sear
 
 def _tips(view: View) -> dict[str, str]:
     """What the index says of itself after this: the commits, what failed at any time (that is never indexed), whose
-    memory it is."""
+    memory it is, in which languages it is asked."""
     failed = {path: ",".join(sorted(blobs)) for path, blobs in view.failed.items()}
     projects = ",".join(sorted(view.config.projects)) if view.config else ""
-    return {**expected(view.main.commit, view.inbox.commit, failed), "projects": projects}
+    languages = {"languages": ",".join(view.config.languages)} if view.config and view.config.languages else {}
+    return {**expected(view.main.commit, view.inbox.commit, failed), "projects": projects, **languages}
 
 
 def _follows(view: View, index: SearchIndex, known: Mapping[str, str]) -> bool:
-    """True when what the index has seen still exists, what failed still fails, and nothing that it holds does."""
+    """True when what the index has seen still exists, what failed still fails, nothing that it holds does, and words
+    are cut as they were."""
     backend = view.workspace.backend
+    if languages_of(known) != (view.config.languages if view.config else ()):
+        return False
     if any(known[label] and backend.resolve(known[label]) is None for label in _LABELS):
         return False
     judged = {(name, blob) for name, blobs in known.items() if name not in _SAID for blob in blobs.split(",")}
@@ -245,24 +250,27 @@ def _read(view: View, wanted: list[Wanted]) -> Iterator[Prepared]:
     """What the index takes of each version. Of many, another process makes the larger part."""
     blobs = view.workspace.backend.read_many(one.blob for one in wanted)
     own = view.inbox_own
+    made = partial(_prepared, languages=view.config.languages if view.config else ())
     read = ((one, raw, one.label == "main" or own) for one, (_, _, raw) in zip(wanted, blobs, strict=True))
     if len(wanted) < _MANY or not worthwhile():
-        return chain.from_iterable(map(_prepared, ([one] for one in read)))
+        return chain.from_iterable(map(made, ([one] for one in read)))
     # Forked now: once the index is written tantivy has threads of its own, and git's answers are read by one.
-    return _with_another(Beside(_prepared), read)
+    return _with_another(Beside(made), made, read)
 
 
-def _with_another(other: Beside, read: Iterator[Read]) -> Iterator[Prepared]:
+def _with_another(
+    other: Beside, made: Callable[[Sequence[Read]], list[Prepared]], read: Iterator[Read]
+) -> Iterator[Prepared]:
     try:
         while batch := list(islice(read, _ITS_PART)):
             other.give(batch)
-            yield from _prepared(list(islice(read, _OUR_PART)))
+            yield from made(list(islice(read, _OUR_PART)))
             yield from other.take()
     finally:
         other.close()
 
 
-def _prepared(batch: Sequence[Read]) -> list[Prepared]:
+def _prepared(batch: Sequence[Read], languages: tuple[str, ...]) -> list[Prepared]:
     made = []
     for one, raw, trusted in batch:
         try:
@@ -273,7 +281,7 @@ def _prepared(batch: Sequence[Read]) -> list[Prepared]:
             continue  # what a hand put into the inbox and cannot be read is no candidate, and stops no reader
         if memory.id == memory_of_path(one.path):
             document = Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until, raw)
-            made.append(prepared(document))
+            made.append(prepared(document, languages))
     return made
 
 

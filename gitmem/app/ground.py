@@ -105,6 +105,7 @@ def _at_hand(env: Env) -> Ground | None:
     failed = _failed(believed)
     tips = dict(index.tips)
     projects = tips.pop("projects", "")
+    tips.pop("languages", None)  # a config that names others is another commit
     if failed is None or not projects or tips != expected(seen.refs[MAIN], seen.refs[INBOX], failed):
         return None
     viewer = Viewer(frozenset(projects.split(",")))

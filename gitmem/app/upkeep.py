@@ -14,14 +14,15 @@ from gitmem.app.writing import write_config
 from gitmem.errors import Refused, UsageError
 from gitmem.model.judgement import Reason
 from gitmem.model.nouns import Config
-from gitmem.model.text import is_clean
-from gitmem.model.vocabulary import EVIDENCE_TYPES, KINDS
+from gitmem.model.text import is_clean, one_line
+from gitmem.model.vocabulary import EVIDENCE_TYPES, KINDS, LANGUAGES
 from gitmem.policy.secrets import find_secrets
 
 SETTINGS: Final = {
     "review": "local or forge",
     "unobservable": "hold or refuse",
     "evidence.KIND": "types with commas, such as test,file, or any",
+    "languages": "names with commas, such as german,french, or none",
 }
 
 
@@ -45,6 +46,7 @@ def settings(config: Config) -> Mapping[str, Any]:
         "project": config.project,
         "review": config.review,
         "unobservable": config.unobservable,
+        "languages": ",".join(config.languages) or "none",
         **{f"evidence.{kind}": ",".join(types) for kind, types in config.evidence.items()},
     }
 
@@ -83,6 +85,13 @@ def _changed(config: Config, name: str, value: str) -> Config:
         return replace(config, review=value)  # type: ignore[arg-type]
     if name == "unobservable" and value in ("hold", "refuse"):
         return replace(config, unobservable=value)  # type: ignore[arg-type]
+    if name == "languages":
+        named = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip() not in ("", "none")))
+        unknown = [part for part in named if part not in LANGUAGES]
+        if unknown:
+            hint = f"English and Spanish always; also {', '.join(LANGUAGES)}"
+            raise UsageError(f"there are no stems for {one_line(unknown[0], 40)!r}", hint=hint)
+        return replace(config, languages=named)
     kind = name.removeprefix("evidence.")
     if name.startswith("evidence.") and kind in KINDS:
         types = tuple(part.strip() for part in value.split(",") if part.strip())

@@ -53,10 +53,10 @@ def reindex(
 def policy(
     ctx: typer.Context,
     name: Annotated[
-        str | None, typer.Argument(help="review, unobservable or evidence.KIND.", metavar="SETTING")
+        str | None, typer.Argument(help="review, unobservable, languages or evidence.KIND.", metavar="SETTING")
     ] = None,
     value: Annotated[
-        str | None, typer.Argument(help="local or forge; hold or refuse; types with commas, or any.", metavar="VALUE")
+        str | None, typer.Argument(help="local or forge; hold or refuse; names with commas.", metavar="VALUE")
     ] = None,
     because: Annotated[str, typer.Option("--because", help="Why.")] = "",
 ) -> None:

@@ -62,16 +62,17 @@ def tokens_version() -> str:
     return f"{_TOKENS_VERSION}-{Stemmer.version()}-{unicodedata.unidata_version}"
 
 
-def tokens(text: str) -> list[str]:
+def tokens(text: str, languages: tuple[str, ...] = ()) -> list[str]:
     """The tokens of `text` in reading order, with repetitions. Linear in its length; never raises.
 
+    languages: Snowball stemmers whose stems count beside the English and Spanish ones; an unknown name changes nothing.
     No token holds a space, a control, a surrogate or more than `LONGEST` characters.
     """
     out: list[str] = []
     for chunk in _clean(text).split():
         for match in _CHAIN.finditer(chunk):
             pieces = match["flag"] or "", match["sigil"] or "", match["name"], match["tail"] or ""
-            out += _chain(*pieces) if len(pieces[2]) <= _REMEMBERED else _chain_tokens(*pieces)
+            out += (_chain if len(pieces[2]) <= _REMEMBERED else _chain_tokens)(*pieces, languages)
     return [token[:LONGEST] for token in out]
 
 
@@ -94,11 +95,11 @@ def _replacement(char: str) -> str:
 
 
 @lru_cache(maxsize=16384)
-def _chain(flag: str, sigil: str, name: str, tail: str) -> tuple[str, ...]:
-    return tuple(_chain_tokens(flag, sigil, name, tail))
+def _chain(flag: str, sigil: str, name: str, tail: str, languages: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(_chain_tokens(flag, sigil, name, tail, languages))
 
 
-def _chain_tokens(flag: str, sigil: str, name: str, tail: str) -> Iterator[str]:
+def _chain_tokens(flag: str, sigil: str, name: str, tail: str, languages: tuple[str, ...]) -> Iterator[str]:
     exact = _fold(name.replace("\\", "/")) if len(name) <= LONGEST else ""
     if exact and flag:
         yield flag + exact
@@ -116,22 +117,22 @@ def _chain_tokens(flag: str, sigil: str, name: str, tail: str) -> Iterator[str]:
         if len(dotted) > 1 and len(segment) <= LONGEST:
             yield _fold(segment)
         for piece in dotted:
-            yield from _name(piece)
+            yield from _name(piece, languages)
 
 
-def _name(piece: str) -> Iterator[str]:
+def _name(piece: str, languages: tuple[str, ...]) -> Iterator[str]:
     """A kebab, snake or camel name, perhaps with an apostrophe or a version in it."""
     piece = piece.removesuffix("'s").removesuffix("'S")
     words = [word for part in re.split(r"[-']", piece) for word in _parts(part)]
     if len(words) > 1 and len(piece) <= LONGEST and not any("." in word for word in words):
-        yield from _word("".join(words))
+        yield from _word("".join(words), languages)
     if piece.startswith("_") or piece.endswith("_") or ("_" in piece and "." in piece):
         yield _fold(piece[:LONGEST])
     for word in words:
         if "." in word:
-            yield from _version(word)
+            yield from _version(word, languages)
         elif len(word) > 1 or "'" not in piece:
-            yield from _word(word)
+            yield from _word(word, languages)
 
 
 def _parts(name: str) -> list[str]:
@@ -171,7 +172,7 @@ def _camel_of_any_script(word: str) -> list[str]:
     return [word[start:end] for start, end in zip(cuts, [*cuts[1:], len(word)], strict=True)]
 
 
-def _version(text: str) -> Iterator[str]:
+def _version(text: str, languages: tuple[str, ...]) -> Iterator[str]:
     """A version as written and by its leading parts: 2.10.1 is asked for by 2.10, and not by 2.1."""
     text = text[:LONGEST]
     match = _VERSION.fullmatch(text)
@@ -184,17 +185,17 @@ def _version(text: str) -> Iterator[str]:
     for beside in (letters, suffix):
         if len(beside) > 1 or _UNSPACED.search(beside):
             for word in _parts(beside):
-                yield from _word(word)
+                yield from _word(word, languages)
     end = len(numbers)
     while end > 0 and "." in numbers[:end] and end <= LONGEST:
         yield numbers[:end]
         end = numbers.rfind(".", 0, end)
 
 
-def _word(word: str) -> Iterator[str]:
+def _word(word: str, languages: tuple[str, ...]) -> Iterator[str]:
     """The stem of one word; of an accented word also the stem without accents; pairs of unspaced scripts."""
     if not word.isascii() and _UNSPACED.search(word):
-        yield from _unspaced(word)
+        yield from _unspaced(word, languages)
         return
     word = _fold(word[:LONGEST])
     if _HASH.fullmatch(word):
@@ -207,20 +208,21 @@ def _word(word: str) -> Iterator[str]:
         plain = _ACCENTS.sub("", unicodedata.normalize("NFD", word)).translate(_LETTERS)
         stems.append(_stem(unicodedata.normalize("NFKC", plain)))
     if _SPANISH.search(word):
-        stems.append(_spanish_stem(word))
+        stems.append(_stem_in("spanish", word))
+    stems += [_stem_in(language, word) for language in languages if word.isalpha()]
     yield from dict.fromkeys(stem for stem in stems if stem)
 
 
-def _unspaced(word: str) -> Iterator[str]:
+def _unspaced(word: str, languages: tuple[str, ...]) -> Iterator[str]:
     end = 0
     for run in _UNSPACED.finditer(word):
         if run.start() > end:
-            yield from _word(word[end : run.start()])
+            yield from _word(word[end : run.start()], languages)
         characters = run[0]
         yield from (characters[i : i + 2] for i in range(max(len(characters) - 1, 1)))
         end = run.end()
     if end < len(word):
-        yield from _word(word[end:])
+        yield from _word(word[end:], languages)
 
 
 def _fold(text: str) -> str:
@@ -231,8 +233,12 @@ def _stem(word: str) -> str:
     return _stemmer("english")(word) if len(word) > 2 and word.isalpha() else word
 
 
-def _spanish_stem(word: str) -> str:
-    stem = _stemmer("spanish")(word)
+def _stem_in(language: str, word: str) -> str:
+    """The stem without accents; the word itself where there is no such stemmer."""
+    try:
+        stem = _stemmer(language)(word)
+    except KeyError:
+        stem = word
     return _ACCENTS.sub("", unicodedata.normalize("NFD", stem))
 
 

@@ -88,9 +88,9 @@ def newest(recorded: int, name: str) -> int:
     return milliseconds << _TIE_BITS | zlib.crc32(name.encode()) >> (32 - _TIE_BITS)
 
 
-def card_of(document: Document) -> Card:
+def card_of(document: Document, languages: tuple[str, ...] = ()) -> Card:
     """What is kept beside the index of this version: its tokens for ranking, its bytes for the answer."""
-    parts = [" ".join(tokens(text)) for text in texts_of(document.memory, document.recorded)]
+    parts = [" ".join(tokens(text, languages)) for text in texts_of(document.memory, document.recorded)]
     record = b"" if document.ref == "tombstone" else document.raw or memory_bytes(document.memory)
     names = names_of(document.memory)
     return Card(document.ref, document.memory.id, document.since, document.blob, names, _BREAK.join(parts), record)
@@ -105,9 +105,9 @@ class Prepared:
     values: dict[str, Any]
 
 
-def prepared(document: Document) -> Prepared:
+def prepared(document: Document, languages: tuple[str, ...] = ()) -> Prepared:
     """All the work on one document that needs no index. Raises ValueError for one of more than 16 MB."""
-    card = card_of(document)
+    card = card_of(document, languages)
     values = fields(document, card)
     return Prepared(values["uid"], pack(card), values)
 

@@ -60,12 +60,14 @@ class Reader:
         cards: Cards,
         replaced: bool,
         near: Callable[[Sequence[str], Words, Corpus], Nearness | None] | None = None,
+        languages: tuple[str, ...] = (),
     ) -> None:
-        """near: how near every card is in meaning to a question, where that is known."""
+        """near: how near every card is in meaning to a question, where that is known. languages: of `tokens`."""
         self._searcher: Final = searcher
         self._clauses: Final = clauses
         self._cards: Final = cards
         self._near: Final = near
+        self._languages: Final = languages
         self._replaced: Final = replaced  # whether tantivy's own counts include versions that are gone
 
     def search(self, query: Query, seen: Filter | None, also: Filter | None) -> Found:
@@ -76,7 +78,7 @@ class Reader:
         asked = self._asked(query)
         if not asked.weights:
             return Found((), 0, searched)
-        exactly = (*(asked.phrases if query.phrase else ()), *runs(query.phrases))
+        exactly = (*(asked.phrases if query.phrase else ()), *runs(query.phrases, self._languages))
         if exactly:
             passing = self._clauses.must([passing, *map(self._clauses.phrase, exactly)])
         if query.order == "newest":
@@ -163,6 +165,7 @@ class Reader:
             query.previous,
             lambda start: self.begun("text", start),
             query.aside,
+            self._languages,
         )
 
     def _documents(self) -> int:

@@ -118,7 +118,8 @@ class SearchIndex:
 
         ended: for a memory of the branch the position at which its open version was replaced or removed. steps: what
         the first-parent history goes on with, after the `kept` first steps (None: all); a version from after those
-        is forgotten, and one that ended there stands again. `rebuild` forgets everything first.
+        is forgotten, and one that ended there stands again. `rebuild` forgets everything first, and has to when
+        `languages` of the tips change.
 
         All or nothing. Raises IndexBusy when another process writes, or wrote since this object was opened or
         last updated (then `tips` is already the new value: make the difference again).
@@ -140,6 +141,7 @@ class SearchIndex:
             generation = self._newest_generation() + 1 if fresh else self._state.generation
             timeline = 0 if fresh else self._state.timeline + rewound
             replaced = not fresh and self._state.replaced
+            spoken = languages_of(tips)
             try:
                 with CardWriter(self._beside("cards", generation), 0 if fresh else self._state.cards) as cards:
                     for query in self._clauses.of_each(remove):
@@ -151,9 +153,9 @@ class SearchIndex:
                         writer.delete_documents_by_term("uid", version)
                         replaced = True
                         if document is not None:
-                            self._put(writer, cards, prepared(document))
+                            self._put(writer, cards, prepared(document, spoken))
                     for one in add:
-                        made = one if isinstance(one, Prepared) else prepared(one)
+                        made = one if isinstance(one, Prepared) else prepared(one, spoken)
                         replaced = (not fresh and self._take_out(writer, made.uid)) or replaced
                         self._put(writer, cards, made)
                     cards.close()
@@ -379,7 +381,7 @@ class SearchIndex:
         # Opened with the rest, so that what was opened before a rebuild goes on answering.
         self._positions = PositionsFile(beside, state.steps, state.oid)
         near = partial(self._meaning.near, generation=state.generation) if self._meaning else None
-        self._reader = Reader(searcher, self._clauses, cards, state.replaced, near)
+        self._reader = Reader(searcher, self._clauses, cards, state.replaced, near, languages_of(state.tips))
         self._index, self._state = index, state
 
     @contextmanager
@@ -392,6 +394,11 @@ class SearchIndex:
                 raise
             self._index, self._reader, self._positions, self._state, self._damaged = None, None, None, State({}), True
             raise IndexDamaged(f"the search index in {self._folder} cannot be read: {error}", hint=_REBUILD) from error
+
+
+def languages_of(tips: Mapping[str, str]) -> tuple[str, ...]:
+    """The languages by whose stems an index is made, which it keeps with its tips: others are another index."""
+    return tuple(name for name in tips.get("languages", "").split(",") if name)
 
 
 def _meaning(model: Model | None, folder: Path) -> Meaning | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 from itertools import pairwise
 from typing import Final
 
@@ -77,42 +78,44 @@ def words(
     previous: str | None = None,
     begun: Callable[[str], Iterable[str]] = lambda prefix: (),
     aside: Iterable[str] = (),
+    languages: tuple[str, ...] = (),
 ) -> Words:
     """The terms of `texts`, and lighter ones of the request before them, which a short follow-up leaves unsaid.
 
     `frequency` gives the number of documents that hold a term, `documents` that of all, `begun` the terms of the
-    index that begin so, `aside` words of the texts that say where.
+    index that begin so, `aside` words of the texts that say where, `languages` those by whose stems it was made.
     """
+    cut = partial(tokens, languages=languages)
     text = " ".join(texts)[:MAX_TEXT]
     chunks = text.split()
-    found = tokens(text)
+    found = cut(text)
     flags = tuple(dict.fromkeys(t for t in found if is_flag(t) and frequency(t)))[:MAX_TERMS]
-    weights = _weights(text, found, frequency, documents)
+    weights = _weights(text, found, frequency, documents, cut)
     if previous and weights:
         before = previous[:MAX_TEXT]
-        said = _weights(before, tokens(before), frequency, documents)
+        said = _weights(before, cut(before), frequency, documents, cut)
         weights = {**{t: PREVIOUS_WEIGHT * w for t, w in said.items() if t not in QUESTION_WORDS}, **weights}
-    parts = _parts(chunks)
-    where = frozenset(tokens(" ".join(aside)))
+    parts = _parts(chunks, cut)
+    where = frozenset(cut(" ".join(aside)))
     mere = _mere_signs(found, frequency)
     head = tuple(term for term, weight in weights.items() if weight >= 1.0) or tuple(weights)
     weights = {term: weight * parts.get(term, 1) ** -PART_POWER for term, weight in weights.items()}
     return Words(
         weights=weights,
         told={term: weight for term, weight in weights.items() if term not in where | mere} or weights,
-        also=_also(head, chunks, weights, frequency, begun),
+        also=_also(head, chunks, weights, frequency, begun, cut),
         head=head,
         flags=flags,
-        literal=bool(flags) and all(is_flag((tokens(chunk) or [""])[0]) for chunk in chunks),
-        phrases=runs(texts),
+        literal=bool(flags) and all(is_flag((cut(chunk) or [""])[0]) for chunk in chunks),
+        phrases=runs(texts, languages),
         raw=tuple(dict.fromkeys(chunk.strip(".,;:!?()[]{}<>\"'`") for chunk in chunks))[:MAX_TERMS],
         dates=tuple(named_dates(text)),
     )
 
 
-def runs(texts: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+def runs(texts: tuple[str, ...], languages: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """The token run of each text that has any."""
-    return tuple(run for text in texts if (run := tuple(tokens(text[:MAX_TEXT])[:MAX_TERMS])))
+    return tuple(run for text in texts if (run := tuple(tokens(text[:MAX_TEXT], languages)[:MAX_TERMS])))
 
 
 def is_flag(token: str) -> bool:
@@ -124,11 +127,11 @@ def _mere_signs(found: Iterable[str], frequency: Callable[[str], int]) -> frozen
     return frozenset(term for term in set(found) if term[0] in _SIGNS and not frequency(term))
 
 
-def _parts(chunks: list[str]) -> dict[str, int]:
+def _parts(chunks: list[str], cut: Callable[[str], list[str]]) -> dict[str, int]:
     """Of each token, how many the word gives that it comes from."""
     parts: dict[str, int] = {}
     for chunk in chunks:
-        found = dict.fromkeys(tokens(chunk))
+        found = dict.fromkeys(cut(chunk))
         for term in found:
             parts.setdefault(term, len(found))
     return parts
@@ -140,15 +143,16 @@ def _also(
     asked: Mapping[str, float],
     frequency: Callable[[str], int],
     begun: Callable[[str], Iterable[str]],
+    cut: Callable[[str], list[str]],
 ) -> dict[str, dict[str, float]]:
     """For each term that matters what may stand in its place; for two words in a row what they are as one: `file name`
     is asked of a memory about `filename`."""
     found = {term: _others(term, asked, frequency, begun) for term in head}
     for one, two in pairwise(chunks):
         if one.isalpha() and two.isalpha() and len(chunks) <= LONG_QUERY:
-            joined = tokens(one + two)[0]
+            joined = cut(one + two)[0]
             if joined not in asked and frequency(joined):
-                for term in (tokens(one)[0], tokens(two)[0]):
+                for term in (cut(one)[0], cut(two)[0]):
                     if term in found:
                         found[term][joined] = JOINED_WEIGHT
     return {term: others for term, others in found.items() if others}
@@ -181,11 +185,17 @@ def one_edit(one: str, two: str) -> bool:
     return short[at + 1 :] == long[at + 1 :] or short[at : at + 2][::-1] + short[at + 2 :] == long[at:]
 
 
-def _weights(text: str, found: list[str], frequency: Callable[[str], int], documents: int) -> dict[str, float]:
+def _weights(
+    text: str,
+    found: list[str],
+    frequency: Callable[[str], int],
+    documents: int,
+    cut: Callable[[str], list[str]],
+) -> dict[str, float]:
     counts = Counter(t for t in found if t not in QUESTION_WORDS) or Counter(found)
     if len(counts) <= LONG_QUERY:
         return {term: REPEATED_WEIGHT if count > 1 else 1.0 for term, count in counts.items()}
-    first = [t for t in dict.fromkeys(tokens(text.strip().split("\n", 1)[0])) if t in counts][:HEAD]
+    first = [t for t in dict.fromkeys(cut(text.strip().split("\n", 1)[0])) if t in counts][:HEAD]
     known = {t: frequency(t) for t in list(counts)[: 8 * MAX_TERMS] if t not in first}
     rare = sorted((t for t, n in known.items() if 0 < n < max(COMMON * documents, 2)), key=lambda t: known[t])
     weights = dict.fromkeys(first, 1.0) | dict.fromkeys(rare[:RAREST], REST_WEIGHT)
