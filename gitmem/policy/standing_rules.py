@@ -41,10 +41,10 @@ def fitting_store(change: Change, facts: Facts, config: Config | None) -> Iterat
 
 def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     """A program may propose. Belief, and who may read, are decided by a person: here, or by merging on the forge."""
-    if facts.channel == "forge" and change.op in _DECIDING:
-        if change.op != "accept" or config is None or config.review != "forge":
-            message = f"the policy does not leave {change.op} to the forge"
-            yield reason("channel.authority", message, 'gitmem policy review forge --because "…"', "op")
+    merges = change.op == "accept" and config is not None and config.review == "forge"
+    if facts.channel == "forge" and change.op in _DECIDING and not merges:
+        message = f"the policy does not leave {change.op} to the forge"
+        yield reason("channel.authority", message, 'gitmem policy review forge --because "…"', "op")
     if facts.channel not in _PROPOSERS:
         return
     before, after = change.before, change.after
