@@ -11,12 +11,14 @@ from __future__ import annotations
 import subprocess  # noqa: TID251 - this module owns it
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from time import monotonic
+from typing import IO, Final, NamedTuple
 
 from gitmem.errors import GitmemError, RemoteError, UnsupportedRepository
 from gitmem.model.text import one_line
 
 OLDEST_GIT = "2.36"
+_LOOK: Final = 0.1  # seconds between two looks at what a watched git does
 
 # hooksPath: what gitmem writes has passed the gate, and a hook of gitmem's own would be called back by its own
 # ref move. gc and maintenance: never started behind a person's back from here.
@@ -98,11 +100,12 @@ def spawn(
     cwd: Path | None = None,
     user_config: bool = False,
     ceiling: Mapping[str, str] | None = None,
+    also: Mapping[str, str] | None = None,
     stdin: int | IO[bytes] = subprocess.PIPE,
 ) -> Process:
     """Start git with pipes at its three ends. `git_dir` names the repository; without it git looks from `cwd`.
 
-    `ceiling`: the variables by which the user limits how far git climbs.
+    `ceiling`: the variables by which the user limits how far git climbs. `also`: variables of gitmem's own for it.
 
     Raises UnsupportedRepository when there is no git program.
     """
@@ -114,7 +117,7 @@ def spawn(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             cwd=cwd or git_dir,
-            env=environment(environ, user_config=user_config) | dict(ceiling or {}),
+            env=environment(environ, user_config=user_config) | dict(ceiling or {}) | dict(also or {}),
         )
     except FileNotFoundError as error:
         if cwd and not cwd.is_dir():
@@ -132,11 +135,13 @@ def run(
     cwd: Path | None = None,
     user_config: bool = False,
     ceiling: Mapping[str, str] | None = None,
+    also: Mapping[str, str] | None = None,
     stdin: bytes = b"",
     timeout: float | None = None,
     meanwhile: Callable[[], None] | None = None,
+    watch: Callable[[], None] | None = None,
 ) -> Completed:
-    """Run git to its end, and `meanwhile` beside it.
+    """Run git to its end, and `meanwhile` beside it; `watch` some times a second, whose error ends git.
 
     Never raises for git's exit status; RemoteError when `timeout` seconds have passed.
     """
@@ -147,12 +152,13 @@ def run(
         cwd=cwd,
         user_config=user_config,
         ceiling=ceiling,
+        also=also,
         stdin=subprocess.PIPE if stdin else subprocess.DEVNULL,
     )
     try:
         if meanwhile:
             meanwhile()
-        out, err = process.communicate(stdin or None, timeout=timeout)
+        out, err = _watched(process, timeout, watch) if watch else process.communicate(stdin or None, timeout=timeout)
     except subprocess.TimeoutExpired as error:
         process.kill()
         process.communicate()
@@ -162,3 +168,14 @@ def run(
         process.wait()
         raise
     return Completed(process.returncode, out, err.decode("utf-8", "replace"))
+
+
+def _watched(process: Process, timeout: float | None, watch: Callable[[], None]) -> tuple[bytes, bytes]:
+    started = monotonic()
+    while True:
+        try:
+            return process.communicate(timeout=_LOOK)
+        except subprocess.TimeoutExpired:
+            watch()
+            if timeout is not None and monotonic() - started > timeout:
+                raise subprocess.TimeoutExpired(process.args, timeout) from None
