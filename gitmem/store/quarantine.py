@@ -26,6 +26,19 @@ FETCHED: Final = "refs/fetched/main"  # in the quarantine
 DISK_LIMIT: Final = 2 * 1024**3  # bytes of what one fetch may bring
 ALLOCATION_LIMIT: Final = "256m"  # the largest piece of memory that git may ask for while it fetches
 _FOLDER: Final = "quarantine"
+_SETTINGS: Final = """\
+	bigFileThreshold = 1m
+[transfer]
+	fsckObjects = true
+	unpackLimit = 1
+[fetch]
+	fsckObjects = true
+	unpackLimit = 1
+[push]
+	gpgSign = false
+	recurseSubmodules = no
+	followTags = false
+"""
 
 
 @dataclass(frozen=True)
@@ -53,7 +66,9 @@ class Quarantine:
         shallow = set(_shallow(self.home)) - set(self.history())
         if shallow:
             (self.location.git_dir / "shallow").write_text("".join(f"{oid}\n" for oid in sorted(shallow)), "ascii")
-        rows = [f"{oid} {name}\n" for name, oid in list_refs(self.home, "refs/") if not name.startswith("refs/fetched/")]
+        rows = [
+            f"{oid} {name}\n" for name, oid in list_refs(self.home, "refs/") if not name.startswith("refs/fetched/")
+        ]
         (self.location.git_dir / "packed-refs").write_text("".join(rows), "utf-8", "surrogateescape")
         return GitBackend(self.location)
 
@@ -178,7 +193,7 @@ def clear_quarantines(home: Location) -> None:
 
 
 def is_whole(home: Location, commit: str, backend: Backend) -> bool:
-    """Is every commit below `commit` here, down to the root of every gitmem branch, and in a partial clone every file?"""
+    """Is every commit below `commit` here, down to the root of a gitmem branch, and in a partial clone every file?"""
     if home.shallow:
         done = home.git("rev-list", "--max-parents=0", "--end-of-options", commit)
         if done.status or done.lines != [root_commit_id(backend)]:
@@ -227,7 +242,8 @@ def _moved(source: Path, target: Path, home: Location) -> Path:
 
 def _config(home: Location, settings: Mapping[str, Sequence[str]]) -> str:
     version = 1 if home.object_format != "sha1" else 0
-    lines = ["[core]", f"\trepositoryformatversion = {version}", "\tbare = true"]
+    # A large blob streams to the disk instead of into memory; what comes is one pack, which is moved as one.
+    lines = ["[core]", f"\trepositoryformatversion = {version}", "\tbare = true", *_SETTINGS.splitlines()]
     if version:
         lines += ["[extensions]", f"\tobjectformat = {home.object_format}"]
     for key, values in settings.items():

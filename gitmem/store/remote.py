@@ -1,28 +1,143 @@
-"""Asking a remote. Remotes go by their configured name; refs in full; what comes back is untrusted."""
+"""Talking to remotes: asked, fetched from, pushed to.
+
+A remote goes by its configured name, a ref by its full one. The git program talks, with the user's own settings for
+it (credentials, ssh, proxies). Of the repository's settings only addresses and `http.*` count: whatever else they name
+may be a program that somebody else put there. What comes back is untrusted.
+"""
 
 from __future__ import annotations
 
-from typing import Final
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Final, Literal, NamedTuple
 
 from gitmem.errors import RemoteError, UsageError
 from gitmem.model.text import one_line
+from gitmem.store import program
 from gitmem.store.objects import is_object_id
+from gitmem.store.port import RefMove
 from gitmem.store.program import Completed
+from gitmem.store.quarantine import ALLOCATION_LIMIT, FETCHED, Quarantine, quarantine
 from gitmem.store.repository import Location
 
 ASK_TIMEOUT: Final = 60.0  # seconds
 FETCH_TIMEOUT: Final = 600.0
+PUSH_TIMEOUT: Final = 600.0
 
-_HINTS: Final = (
-    (("Could not resolve", "unable to access", "Network is unreachable", "timed out"), "are you offline? try again"),
-    (("Permission denied", "Authentication failed", "could not read Username"), "git fetch {0} shows what is asked"),
-    (("does not appear to be a git repository", "not found", "does not exist"), "git remote get-url {0}"),
+_KEYS: Final = r"^(remote\..*\.(url|pushurl)|url\..*\.(insteadof|pushinsteadof)|http\..*)$"
+_CREDENTIALS: Final = re.compile(r"(\w://)[^/@\s]+@")
+_SCP: Final = re.compile(r"[^/]+:")  # host:path, as git tells it from a path
+_OFFLINE: Final = (
+    "Could not resolve", "unable to access", "Network is unreachable", "timed out", "Connection refused",
+    "No route to host", "Connection reset", "Connection closed",
+)  # fmt: skip
+_DENIED: Final = ("Permission denied", "Authentication failed", "could not read Username", "Host key verification")
+_MISSING: Final = ("does not appear to be a git repository", "not found", "does not exist")
+_FAILURES: Final[tuple[tuple[str, Sequence[str], str], ...]] = (
+    ("denied", _DENIED, "git fetch {0} shows what is asked"),
+    ("offline", _OFFLINE, "are you offline? nothing is lost: run this again when {0} answers"),
+    ("missing", _MISSING, "git remote get-url {0}"),
+)
+# What forges say to a push that only a pull request may make.
+_PROTECTED: Final = re.compile(
+    r"protected branch|GH006|GH013|rule violations|branch is protected|TF402455|pull request|merge request"
+    r"|not allowed to push code|prohibited by Gerrit|Changes must be made through",
+    re.IGNORECASE,
+)
+_BEHIND: Final = (
+    "non-fast-forward",
+    "fetch first",
+    "stale info",
+    "incorrect old value",
+    "cannot lock ref",
+    "needs force",
 )
 
+PushState = Literal["done", "moved", "protected", "refused"]
 
-def remote_names(location: Location) -> list[str]:
-    done = location.git("remote", user_config=True)
-    return done.lines
+
+@dataclass(frozen=True)
+class Remote:
+    """A configured remote. `url` and `push_url` are what git would use, `settings` the repository's `http.*`."""
+
+    name: str
+    url: str = field(repr=False)
+    push_url: str = field(repr=False)
+    settings: Mapping[str, Sequence[str]] = field(repr=False, default_factory=dict)
+
+    @property
+    def shown(self) -> str:
+        """The address without what proves who one is."""
+        return without_credentials(self.url)
+
+
+class Offer(NamedTuple):
+    """What a remote answered. `tip`: of the ref that was asked for. `empty`: it has no branch at all."""
+
+    tip: str | None
+    empty: bool
+
+
+class Push(NamedTuple):
+    """What became of a push. `said`: the remote's own words."""
+
+    state: PushState
+    said: str = ""
+
+
+def without_credentials(text: str) -> str:
+    return _CREDENTIALS.sub(r"\1", text)
+
+
+def remotes(location: Location) -> dict[str, Remote]:
+    """The configured remotes by name."""
+    done = location.git("config", "-z", "--show-scope", "--get-regexp", _KEYS, user_config=True)
+    urls: dict[str, list[str]] = {}
+    push_urls: dict[str, list[str]] = {}
+    instead: list[tuple[str, str]] = []
+    push_instead: list[tuple[str, str]] = []
+    settings: dict[str, list[str]] = {}
+    fields = done.out.decode("utf-8", "surrogateescape").split("\0")
+    for scope, pair in zip(fields[::2], fields[1::2], strict=False):
+        key, _, value = pair.partition("\n")
+        section, _, rest = key.partition(".")
+        subsection, _, name = rest.rpartition(".")
+        if section == "remote":
+            (urls if name == "url" else push_urls).setdefault(subsection, []).append(value)
+        elif section == "url":
+            (instead if name == "insteadof" else push_instead).append((value, subsection))
+        elif scope in ("local", "worktree"):  # the others apply to whatever git is started here
+            settings.setdefault(key, []).append(value)
+    found = {}
+    for name, given in urls.items():
+        url = _address(location, _replaced(given[0], instead))
+        if name in push_urls:
+            push = _replaced(push_urls[name][0], instead)
+        else:
+            push = _replaced(given[0], push_instead)
+            push = push if push != given[0] else _replaced(given[0], instead)
+        found[name] = Remote(name, url, _address(location, push), settings)
+    return found
+
+
+def remote_named(location: Location, name: str) -> Remote:
+    """Raises UsageError when no remote is called that."""
+    known = remotes(location)
+    if name not in known:
+        raise UsageError(
+            f"{one_line(name, 80)!r} is not a configured remote (there are: {', '.join(known) or 'none'})",
+            hint="git remote add <name> <url>",
+        )
+    return known[name]
+
+
+@contextmanager
+def beside(location: Location, remote: Remote, haves: Sequence[str] = ()) -> Iterator[Quarantine]:
+    """The throw-away repository from which `remote` is talked to."""
+    with quarantine(location, haves=haves, settings=remote.settings) as made:
+        yield made
 
 
 def remote_tip(location: Location, remote: str, ref: str) -> str | None:
@@ -30,51 +145,148 @@ def remote_tip(location: Location, remote: str, ref: str) -> str | None:
 
     Raises RemoteError when it could not be asked: that says nothing about the ref.
     """
-    _check(location, remote, ref)
-    done = location.git(
-        "ls-remote", "--refs", "--end-of-options", remote, ref, user_config=True, timeout=ASK_TIMEOUT, at_top=True
-    )
-    if done.status:
-        raise _failure(done, f"{remote} could not be asked for {ref}", remote)
-    rows = (line.split("\t") for line in done.lines)
+    known = remote_named(location, remote)
+    with beside(location, known) as place:
+        return ask(place, known, ref).tip
+
+
+def ask(place: Quarantine, remote: Remote, ref: str) -> Offer:
+    """What the remote has. Raises RemoteError when it could not be asked."""
+    _require_full(ref)
+    rows = _listed(place, remote, ref, ref, "HEAD")
     # ls-remote matches the end of a name: refs/x/refs/heads/... would do too
-    return next((row[0] for row in rows if row[1:] == [ref] and is_object_id(row[0], location.object_format)), None)
+    tip = next((oid for oid, name in rows if name == ref), None)
+    empty = not rows and not _listed(place, remote, ref, "--heads")
+    return Offer(tip, empty)
+
+
+def _listed(place: Quarantine, remote: Remote, ref: str, *what: str) -> list[tuple[str, str]]:
+    options = [word for word in what if word.startswith("--")]
+    patterns = [word for word in what if not word.startswith("--")]
+    done = _git(place, ["ls-remote", *options, "--end-of-options", remote.url, *patterns], ASK_TIMEOUT)
+    if done.status:
+        raise _failure(done, f"{remote.name} could not be asked for {ref}", remote)
+    rows = (line.split("\t") for line in done.lines)
+    return [(row[0], row[1]) for row in rows if len(row) == 2 and is_object_id(row[0], place.home.object_format)]
+
+
+def fetch(place: Quarantine, remote: Remote, ref: str) -> str:
+    """Fetch one ref and its history into the quarantine; gives its tip.
+
+    Every object is checked as it arrives (the settings of the quarantine say so); time, memory and disk are bounded.
+    Raises RemoteError.
+    """
+    _require_full(ref)
+    done = _git(
+        place,
+        [
+            *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap="),
+            *("--no-recurse-submodules", "--end-of-options", remote.url, f"+{ref}:{FETCHED}"),
+        ],
+        FETCH_TIMEOUT,
+        fetching=True,
+    )
+    tip = place.tip()
+    if done.status or tip is None:
+        raise _failure(done, f"{ref} could not be fetched from {remote.name}", remote)
+    return tip
 
 
 def fetch_ref(location: Location, remote: str, ref: str, into: str) -> None:
-    """Fetch one ref and its history into the local ref `into`, whatever that was at before.
+    """Fetch one ref and its history into the local ref `into`, whatever that was at before. Raises RemoteError."""
+    from gitmem.store.git_backend import GitBackend
 
-    Every object is checked as it arrives (transfer.fsckObjects); nothing else of the user's is touched: no tags,
-    no FETCH_HEAD, no tracking refs, no gc. Raises RemoteError.
+    known = remote_named(location, remote)
+    with beside(location, known) as place:
+        tip = fetch(place, known, ref)
+        backend = GitBackend(location)
+        place.admit(backend, [RefMove(into, tip, backend.ref(into), f"gitmem: fetched from {remote}")])
+        backend.close()
+
+
+def remote_names(location: Location) -> list[str]:
+    return list(remotes(location))
+
+
+def push(
+    place: Quarantine, remote: Remote, moves: Sequence[tuple[str, str | None, str | None]], *, force: bool
+) -> Push:
+    """Move refs of the remote, all or none: each (ref, new, old). Forward only; with `force` anywhere, from `old` only.
+
+    Raises RemoteError when the remote could not be reached.
     """
-    _check(location, remote, ref)
-    done = location.git(
-        *("-c", "transfer.fsckObjects=true"),
-        *("-c", "fetch.fsckObjects=true"),
-        *("-c", "core.bigFileThreshold=1m"),  # a blob of a gigabyte streams to the disk instead of into memory
-        *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-auto-maintenance", "--refmap="),
-        *("--no-recurse-submodules", "--no-filter"),  # the branch is read as a whole: a partial clone takes it whole
-        *("--end-of-options", remote, f"+{ref}:{into}"),
-        user_config=True,
-        timeout=FETCH_TIMEOUT,
-        at_top=True,
+    for ref, _, _ in moves:
+        _require_full(ref)
+    leases = [f"--force-with-lease={ref}:{old or ''}" for ref, _, old in moves] if force else []
+    atomic = ["--atomic"] if len(moves) > 1 else []
+    done = _git(
+        place,
+        [
+            *("push", "--porcelain", "--no-verify", *atomic, *leases),
+            *("--end-of-options", remote.push_url, *(f"{new or ''}:{ref}" for ref, new, _ in moves)),
+        ],
+        PUSH_TIMEOUT,
     )
-    if done.status:
-        raise _failure(done, f"{ref} could not be fetched from {remote}", remote)
+    rows = [line.split("\t") for line in done.lines if line[:1] in "!*+-= " and line.count("\t") >= 2]
+    bad = [row[2] for row in rows if row[0] == "!"]
+    if not done.status and not bad:
+        return Push("done")
+    said = without_credentials(one_line(" ".join([*bad, *_spoken(done.err)]), 600))
+    if not bad:
+        raise _failure(done, f"{remote.name} did not take the push", remote)
+    if any(word in line for line in bad for word in _BEHIND):
+        return Push("moved", said)
+    return Push("protected" if _PROTECTED.search(said) else "refused", said)
 
 
-def _check(location: Location, remote: str, ref: str) -> None:
-    names = remote_names(location)
-    if remote not in names:
-        known = ", ".join(names) or "none"
-        raise UsageError(
-            f"{one_line(remote, 80)!r} is not a configured remote (there are: {known})",
-            hint="git remote add <name> <url>",
-        )
+def _spoken(err: str) -> Iterator[str]:
+    """What the remote itself said, without its decoration."""
+    for line in err.split("\n"):
+        if line.startswith("remote:") and (words := line.removeprefix("remote:").strip()):
+            yield words
+
+
+def _git(place: Quarantine, arguments: Sequence[str], timeout: float, *, fetching: bool = False) -> Completed:
+    home = place.home
+    return program.run(
+        arguments,
+        environ=home.environ,
+        git_dir=place.location.git_dir,
+        cwd=home.work_tree or home.git_dir,
+        user_config=True,
+        timeout=timeout,
+        also={"GIT_ALLOC_LIMIT": ALLOCATION_LIMIT} if fetching else None,
+        watch=place.weigh if fetching else None,
+    )
+
+
+def _require_full(ref: str) -> None:
     if not ref.startswith("refs/") or any(char in ref for char in " :^~?*[\\\n"):
         raise UsageError(f"{one_line(ref, 80)!r} is not a full ref name")
 
 
-def _failure(done: Completed, what: str, remote: str) -> RemoteError:
-    hint = next((hint for words, hint in _HINTS if any(word in done.err for word in words)), "git fetch {0}")
-    return RemoteError(f"{what}: {one_line(done.err, 300)}", hint=hint.format(remote))
+def _replaced(url: str, rules: Sequence[tuple[str, str]]) -> str:
+    """The address by url.<base>.insteadOf: the longest match counts."""
+    fitting = [(old, new) for old, new in rules if url.startswith(old)]
+    if not fitting:
+        return url
+    old, new = max(fitting, key=lambda rule: len(rule[0]))
+    return new + url[len(old) :]
+
+
+def _address(location: Location, url: str) -> str:
+    """A path that is not absolute lies below the top of the work tree, as git looks for it."""
+    if "://" in url or url.startswith("/") or "::" in url or _SCP.match(url):
+        return url
+    return str((location.work_tree or location.git_dir) / url)
+
+
+def _failure(done: Completed, what: str, remote: Remote) -> RemoteError:
+    state, hint = next(
+        ((state, hint) for state, words, hint in _FAILURES if any(word in done.err for word in words)),
+        ("failed", "git fetch {0}"),
+    )
+    said = without_credentials(one_line(done.err, 300))
+    return RemoteError(
+        f"{what}: {said}", hint=hint.format(remote.name), details={"state": state, "remote": remote.name}
+    )
