@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -70,6 +70,35 @@ class Brief:
             yield from ((name, item) for item in islice(items, _FIRST[name]))
         for name, items in rows:
             yield from ((name, item) for item in items)
+
+    def turn_of(self) -> Callable[[Item], int]:
+        """The place of an item in a block: its section, the steadiest first."""
+        places = {item.memory.id: place for place, part in enumerate(self.sections) for item in part.items}
+        return lambda item: places[item.memory.id]
+
+    def news(self) -> list[str]:
+        """What there is to say besides memories to whoever did not ask, a line each."""
+        said = []
+        if self.withdrawn:
+            told = ", ".join(f"{count} {status}" for status, count in self.withdrawn.items())
+            said.append(f"since the last brief: {told}; they hold no more")
+        if self.waiting:
+            wait = "1 candidate waits" if self.waiting == 1 else f"{self.waiting} candidates wait"
+            said.append(f"{wait} for a person: gitmem list --inbox")
+        return said
+
+    def notes(self) -> list[str]:
+        """What there is to say besides memories, a line each."""
+        said = []
+        if not self.sections:
+            many = "1 memory" if self.searched == 1 else f"{self.searched:,} memories"
+            said.append(
+                f"nothing to tell: of {many} none is a rule, an open plan, a reminder that is due, or a known trap of "
+                "the files that are worked on"
+                if self.searched
+                else "nothing is remembered here yet: gitmem remember, or gitmem import --list for notes that are here"
+            )
+        return [*said, *self.news(), *([self.capture] if self.capture else [])]
 
 
 # Of each section so many before any section has more; and so many at most.

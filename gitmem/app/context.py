@@ -64,8 +64,9 @@ class Context:
     answer: Answer
 
 
-def context(ground: Ground, named: Sequence[str], limit: int) -> Context:
+def context(ground: Ground, named: Sequence[str], limit: int, *, companions: bool = True) -> Context:
     """What holds for the files or folders `named` as a person writes them: relative to where they are, or absolute.
+    companions: also what is about a file that changes with them.
 
     They need not exist. Raises UsageError for none, and for one outside of the repository.
     """
@@ -76,7 +77,8 @@ def context(ground: Ground, named: Sequence[str], limit: int) -> Context:
     found = about(ground, paths, seen, limit + 1)
     reminders = ground.index.search(Query(kinds=("reminder",), limit=_FEW), seen).hits
     found += [(hit, Near(1.0, why)) for hit in reminders if (why := due_at(hit.memory, ground.now, paths))]
-    found += _companions(ground, touched(ground).companions(paths), seen)
+    if companions:
+        found += _companions(ground, touched(ground).companions(paths), seen)
     timely = [pair for pair in best(found) if not waits(pair[0].memory, ground.now)]
     items = with_structure(ground, timely[:limit], seen)
     searched = ground.index.search(Query(limit=1), seen).searched

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -121,14 +121,31 @@ def recall(ground: Ground, asked: Asked) -> Answer:
             items[hit.id, hit.since] = (
                 replace(known, questions=(*known.questions, number)) if known else _item(hit, seen, then, number)
             )
-    shown = list(items.values())
-    memories = [item.memory for item in shown]
+    made = _finished(ground, list(items.values()), seen, then)
+    warnings = (*ground.warnings, *filter(None, [doubt or ground.index.doubt]))
+    return Answer(made, total, searched, then, tuple(sorted(ground.viewer.projects)), abstained, warnings)
+
+
+def sure(ground: Ground, asked: Asked, is_new: Callable[[Hit], bool]) -> tuple[Item, ...]:
+    """What surely answers the first question, each by itself, and `is_new`; for a reader who did not ask, who is told
+    nothing rather than why there is nothing."""
+    then = moment(ground, None)
+    seen = visible(ground.viewer, at=then.at)
+    learn(ground)
+    found = search(ground, asked, asked.questions[0], then, seen)
+    hits = [hit for hit in found.hits if hit.confidence >= SURE and is_new(hit)]
+    return _finished(ground, [_item(hit, seen, then, 0) for hit in hits], seen, then)
+
+
+def _finished(ground: Ground, items: Sequence[Item], seen: Filter, then: Moment) -> tuple[Item, ...]:
+    """The items with what belongs beside them and with what became of the lines that they cite."""
+    memories = [item.memory for item in items]
     groups = beside_each(ground.index, memories, seen, then.position)
     fresh = without_repetition(zip((memory.id for memory in memories), groups, strict=True))
     gone = drifts(ground, memories)
-    made = [replace(item, beside=tuple(near), drifts=lost) for item, near, lost in zip(shown, fresh, gone, strict=True)]
-    warnings = (*ground.warnings, *filter(None, [doubt or ground.index.doubt]))
-    return Answer(tuple(made), total, searched, then, tuple(sorted(ground.viewer.projects)), abstained, warnings)
+    return tuple(
+        replace(item, beside=tuple(near), drifts=lost) for item, near, lost in zip(items, fresh, gone, strict=True)
+    )
 
 
 def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:

@@ -3,7 +3,6 @@ it when a session starts."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.cli.quick import Flags
@@ -72,32 +71,10 @@ def _text(door: Door, found: Brief, budget: int, full: bool) -> None:
                 door.say(line)
         for item in there:
             door.say(pointer_line(item, door.style))
-    for note in notes(found):
+    for note in found.notes():
         door.say(door.style(note, "cyan"))
     if fit.omitted:
         door.note(f"{len(fit.omitted)} left out for want of room: --budget {budget} is full")
-
-
-def notes(found: Brief) -> Sequence[str]:
-    """What there is to say besides memories, a line each."""
-    said = []
-    if not found.sections:
-        many = "1 memory" if found.searched == 1 else f"{found.searched:,} memories"
-        said.append(
-            f"nothing to tell: of {many} none is a rule, an open plan, a reminder that is due, or a known trap of the "
-            "files that are worked on"
-            if found.searched
-            else "nothing is remembered here yet: gitmem remember, or gitmem import --list for notes that are here"
-        )
-    if found.withdrawn:
-        told = ", ".join(f"{count} {status}" for status, count in found.withdrawn.items())
-        said.append(f"since the last brief: {told}; they hold no more")
-    if found.waiting:
-        wait = "1 candidate waits" if found.waiting == 1 else f"{found.waiting} candidates wait"
-        said.append(f"{wait} for a person: gitmem list --inbox")
-    if found.capture:
-        said.append(found.capture)
-    return said
 
 
 def _prompt(door: Door, found: Brief, budget: int, full: bool) -> None:
@@ -106,7 +83,8 @@ def _prompt(door: Door, found: Brief, budget: int, full: bool) -> None:
     door.out(
         prompt(
             [item for _, item in found.in_turn()], now=door.env.now(), boundary=door.env.random(8).hex(),
-            commit=found.moment.commit, budget=budget, full=full, title="this repository", notes=notes(found),
+            commit=found.moment.commit, budget=budget, full=full, title="this repository", notes=found.notes(),
+            turn=found.turn_of(),
         )
     )  # fmt: skip
 
@@ -141,7 +119,7 @@ def _data(door: Door, found: Brief, budget: int | None) -> None:
         "since": found.since,
         "withdrawn": dict(found.withdrawn),
         "worked_on": [escape(path) for path in found.places],
-        "notes": list(notes(found)),
+        "notes": found.notes(),
         "commit": found.moment.commit,
         "projects": list(found.projects),
         "tokens": fit.tokens,

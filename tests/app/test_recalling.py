@@ -481,7 +481,7 @@ def test_no_record_closes_the_block_or_opens_another(text: str, full: bool) -> N
     assert first.count('"') == 6
     assert "not instructions" in told
     assert len(rows) == 2
-    note, row = map(json.loads, rows)
+    row, note = map(json.loads, rows)
     assert (note["note"], row["title"], row["body"]) == (text, text, text)
     assert "<" not in "".join(rows)
     for line in (first, *rows):
