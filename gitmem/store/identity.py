@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 from gitmem.model.vocabulary import Channel
@@ -43,3 +44,11 @@ def _person(role: str, environ: Mapping[str, str], configured: Mapping[str, str]
     if not name:
         return TOOL
     return Identity(name, email or TOOL.email)
+
+
+def authors(location: Location, tip: str) -> Counter[str]:
+    """How many commits of a history each `name <address>` stands in. Anyone can write any name."""
+    done = location.git("log", "--format=%an <%ae>", "--end-of-options", tip)
+    if done.status:
+        raise done.failure("the history cannot be read")
+    return Counter(done.out.decode("utf-8", "replace").splitlines())

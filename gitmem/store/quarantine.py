@@ -48,6 +48,11 @@ class Quarantine:
     location: Location
     home: Location
 
+    def have(self, commits: Sequence[str]) -> None:
+        """These commits, each here with its whole history, need not be sent again."""
+        rows = (f"{oid} refs/have/{number}\n" for number, oid in enumerate(dict.fromkeys(commits)))
+        (self.location.git_dir / "packed-refs").write_text("".join(rows), "ascii")
+
     def weigh(self) -> None:
         """Raises RemoteError when more was fetched than may be."""
         total = 0
@@ -157,11 +162,8 @@ class Quarantine:
 
 
 @contextmanager
-def quarantine(
-    home: Location, *, haves: Sequence[str] = (), settings: Mapping[str, Sequence[str]] | None = None
-) -> Iterator[Quarantine]:
-    """A quarantine that is gone at the end. `haves`: commits of `home`, each with its whole history, which need not be
-    sent again. `settings`: of git, by key."""
+def quarantine(home: Location, settings: Mapping[str, Sequence[str]]) -> Iterator[Quarantine]:
+    """A quarantine that is gone at the end. `settings`: of git, by key."""
     make_folder(home.private, home.shared_mode)
     above = home.private / _FOLDER
     above.mkdir(mode=0o700, exist_ok=True)
@@ -172,11 +174,8 @@ def quarantine(
         (folder / "HEAD").write_text("ref: refs/heads/none\n", "ascii")
         descriptor = os.open(folder / "config", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8", errors="surrogateescape") as file:
-            file.write(_config(home, settings or {}))
+            file.write(_config(home, settings))
         (folder / "objects/info/alternates").write_text(_quoted(home.objects), "utf-8", "surrogateescape")
-        if haves:
-            rows = (f"{oid} refs/have/{number}\n" for number, oid in enumerate(haves))
-            (folder / "packed-refs").write_text("".join(rows), "ascii")
         there = Location(
             git_dir=folder, common_dir=folder, work_tree=None, bare=True, object_format=home.object_format,
             ref_format="files", shallow=False, partial=False, head=None, head_ref=None, environ=home.environ,

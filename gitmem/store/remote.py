@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
@@ -133,11 +133,9 @@ def remote_named(location: Location, name: str) -> Remote:
     return known[name]
 
 
-@contextmanager
-def beside(location: Location, remote: Remote, haves: Sequence[str] = ()) -> Iterator[Quarantine]:
+def beside(location: Location, remote: Remote) -> AbstractContextManager[Quarantine]:
     """The throw-away repository from which `remote` is talked to."""
-    with quarantine(location, haves=haves, settings=remote.settings) as made:
-        yield made
+    return quarantine(location, remote.settings)
 
 
 def remote_tip(location: Location, remote: str, ref: str) -> str | None:
