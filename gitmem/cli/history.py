@@ -31,10 +31,11 @@ def log(
             own = {"commit": entry.commit, "ref": entry.ref, "author": entry.author, "diff": entry.diff}
             door.data({**to_data(entry.event), **own})
             continue
-        _shown(door, entry)
+        shown_event(door, entry)
 
 
-def _shown(door: Door, entry: Entry) -> None:
+def shown_event(door: Door, entry: Entry) -> None:
+    """One event as `log` and `audit show` print it."""
     event = entry.event
     moved = event.status_to and event.status_to != event.status_from
     move = f"{event.status_from or 'new'} → {event.status_to}  " if moved else ""
