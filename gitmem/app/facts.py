@@ -16,11 +16,23 @@ from gitmem.evidence.sources import Sources
 from gitmem.model.claims import claim_digest
 from gitmem.model.ids import is_memory_id
 from gitmem.model.judgement import Change, Facts, Neighbour, Resolution
-from gitmem.model.layout import INBOX, MAIN, MEMORIES, TOMBSTONES, memory_of_path, tombstone_of_path
+from gitmem.model.layout import (
+    AUDIENCES_OF,
+    HOMES,
+    INBOX,
+    MAIN,
+    MEMORIES,
+    PLACES,
+    TOMBSTONE_LABELS,
+    TOMBSTONES,
+    memory_of_path,
+    tombstone_of_path,
+)
 from gitmem.model.nouns import Memory, MemoryRef, Tombstone
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.vocabulary import VISIBLE, Channel
 from gitmem.policy.near import NEAR, similarity
+from gitmem.policy.visibility import compared, fits
 from gitmem.store.objects import empty_tree
 from gitmem.store.port import Backend
 from gitmem.store.snapshot import Changed, Snapshot, changed_paths, snapshot
@@ -40,7 +52,7 @@ JUDGES_TEXT: Final = frozenset({"create", "import", "edit", "accept", "lift", "r
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One record as the near-duplicate rule sees it. `where`: main, inbox, tombstone or batch."""
+    """One record as the near-duplicate rule sees it. `where`: of `layout.PLACES`, tombstone or batch."""
 
     id: str
     kind: str
@@ -49,6 +61,7 @@ class Claim:
     status: str
     where: str
     key: str | None = None
+    audience: str = "team"
 
 
 class Lookup(Protocol):
@@ -69,29 +82,45 @@ def gather(
     names: tuple[str, ...] = (),
     channel: Channel | None = None,
     exact_secrets: tuple[str, ...] = (),
+    private_store: bool = False,
 ) -> Facts:
     """The facts about one change. `batch`: records that would be written before it in the same commit;
     `alongside`: all that would be written in it by id, for links.
 
     `channel` is by which the change came; this process's own unless an event says otherwise. `exact_secrets` are
     this machine's (`secrets_known`): they judge what is written here, never what others wrote, or clones would differ.
+    `private_store`: it would land where only its user reads.
     """
     env = view.workspace.env
     memory = change.after
     came_by = channel or env.channel
     judges = change.op in JUDGES_TEXT
-    project = memory.scope.project
     return Facts(
         now=env.now(),
         channel=came_by,
         resolutions=resolutions(view, memory, came_by) if judges else _as_they_stand(memory),
-        neighbours=tuple(_neighbours(memory, lookup, batch)) if judges else (),
-        tombstone=view.tombstone(claim_digest(project, memory.kind, memory.title, memory.body)) if judges else None,
+        neighbours=tuple(neighbours(memory, lookup, batch)) if judges else (),
+        tombstone=_tombstone(view, memory) if judges else None,
         key_holder=_key_holder(view, memory, lookup, batch) if memory.key else None,
         linked=dict(_linked(view, change, alongside)),
         names=names,
         exact_secrets=exact_secrets,
+        private_store=private_store,
     )
+
+
+def _tombstone(view: View, memory: Memory) -> Tombstone | None:
+    """The tombstone of exactly this claim, one that stands first: the team's, or that of the store that it is for."""
+    audience = memory.scope.audience
+    config = view.config
+    asked = [(memory.scope.project, HOMES.get(audience, MAIN))]
+    if audience != "team" and config is not None:
+        asked.insert(0, (config.project, MAIN))
+    found = [
+        view.tombstone(claim_digest(project, memory.kind, memory.title, memory.body), ref) for project, ref in asked
+    ]
+    there = [tombstone for tombstone in found if tombstone is not None]
+    return next((tombstone for tombstone in there if tombstone.standing), there[0] if there else None)
 
 
 def sources(view: View, channel: Channel) -> Sources:
@@ -121,7 +150,8 @@ def _as_they_stand(memory: Memory) -> tuple[Resolution, ...]:
     return tuple(Resolution(ref, "verified", "not looked at again", quoted=None, human=True) for ref in memory.evidence)
 
 
-def _neighbours(memory: Memory, lookup: Lookup, batch: Batch | None) -> Iterator[Neighbour]:
+def neighbours(memory: Memory, lookup: Lookup, batch: Batch | None = None) -> Iterator[Neighbour]:
+    """What says nearly the same as a record, or as a part of it where that was rejected."""
     text = f"{memory.title}\n{memory.body}"
     sentences, others = _asides(memory)
     asides = [replace(memory, title=aside, body="") for aside in others]
@@ -134,11 +164,13 @@ def _neighbours(memory: Memory, lookup: Lookup, batch: Batch | None) -> Iterator
         if claim.id == memory.id or (claim.id, claim.where) in seen:
             continue
         seen.add((claim.id, claim.where))
+        if not compared(memory.scope.audience, claim.audience, rejected=claim.status == "wrong"):
+            continue
         near = similarity(text, f"{claim.title}\n{claim.body}")
         if claim.status == "wrong" and near < NEAR:
             near = max((similarity(aside, claim.title) for aside in (*sentences, *others)), default=near)
         if near >= NEAR:
-            where = claim.where if claim.where in ("main", "inbox", "tombstone") else "batch"
+            where = claim.where if claim.where in (*PLACES, "tombstone") else "batch"
             yield Neighbour(claim.id, claim.kind, claim.title, claim.body, claim.status, where, near)  # type: ignore[arg-type]
 
 
@@ -157,21 +189,25 @@ def _asides(memory: Memory) -> tuple[list[str], list[str]]:
 
 
 def claim_of(memory: Memory, where: str) -> Claim:
-    return Claim(memory.id, memory.kind, memory.title, memory.body, memory.status, where, memory.key)
-
-
-def tombstone_claim(tombstone: Tombstone) -> Claim:
-    """A standing tombstone as a record that was found wrong."""
     return Claim(
-        tombstone.history[-1].memory, tombstone.kind_class, tombstone.title, tombstone.body, "wrong", "tombstone"
+        memory.id, memory.kind, memory.title, memory.body, memory.status, where, memory.key, memory.scope.audience
     )
+
+
+def tombstone_claim(tombstone: Tombstone, audience: str = "team") -> Claim:
+    """A standing tombstone as a record that was found wrong, of the store for `audience`."""
+    return Claim(
+        tombstone.history[-1].memory, tombstone.kind_class, tombstone.title, tombstone.body, "wrong", "tombstone",
+        audience=audience,
+    )  # fmt: skip
 
 
 def _key_holder(view: View, memory: Memory, lookup: Lookup, batch: Batch | None) -> Memory | None:
     """Another live memory with the same key, project and audience."""
     key = memory.key or ""
     before = batch.with_key(key) if batch else ()
-    stored = ((batch.get(i) if batch else None) or view.memory(i) for i in lookup.key_holders(key))
+    home = HOMES.get(memory.scope.audience, MAIN)
+    stored = ((batch.get(i) if batch else None) or view.memory(i, home) for i in lookup.key_holders(key))
     for holder in (*before, *stored):
         if (
             holder is not None
@@ -228,11 +264,12 @@ class IndexOnly:
         for hit in hits:
             if (hit.ref, hit.id) in self._stale:
                 continue
-            if hit.ref == "tombstone":
-                tomb = self._view.tombstone(hit.id)
+            if hit.ref in TOMBSTONE_LABELS.values():
+                home = next(ref for ref, label in TOMBSTONE_LABELS.items() if label == hit.ref)
+                tomb = self._view.tombstone(hit.id, home)
                 if tomb is not None and tomb.standing:
-                    yield tombstone_claim(tomb)
-            elif (found := self._view.memory(hit.id, MAIN if hit.ref == "main" else INBOX)) is not None:
+                    yield tombstone_claim(tomb, AUDIENCES_OF[home])
+            elif (found := self._view.memory(hit.id, PLACES[hit.ref])) is not None:
                 yield claim_of(found, hit.ref)
 
     def key_holders(self, key: str) -> Iterator[str]:
@@ -267,20 +304,22 @@ class IndexLookup:
         """
         claims: list[Claim] = []
         stale: set[tuple[str, str]] = set()
-        for ref, snap in ((MAIN, self._view.main), (INBOX, self._view.inbox)):
-            label = "main" if ref == MAIN else "inbox"
-            for path, raw in _changed_records(self._view, snap, self._index.tips.get(label)):
+        for label, ref in PLACES.items():
+            hidden = self._view.left_out(ref)
+            for path, raw in _changed_records(self._view.place(ref), self._index.tips.get(label)):
                 if limit is not None and len(claims) > limit:
                     return claims, stale
                 identifier = memory_of_path(path)
                 if identifier:
                     stale.add((label, identifier))
-                if raw is None or (ref == MAIN and path in self._view.quarantined):
+                if raw is None or path in hidden:
                     continue
                 if identifier:
-                    claims.append(claim_of(read_memory(raw, path, ref == MAIN or self._view.inbox_own), label))
-                elif (tomb := tombstone_from_bytes(raw, path=path, trusted=True)).standing:
-                    claims.append(tombstone_claim(tomb))
+                    memory = read_memory(raw, path, self._view.trusts(ref))
+                    if fits(label, memory.scope.audience):
+                        claims.append(claim_of(memory, label))
+                elif ref != INBOX and (tomb := tombstone_from_bytes(raw, path=path, trusted=True)).standing:
+                    claims.append(tombstone_claim(tomb, AUDIENCES_OF[ref]))
         return claims, stale
 
     def candidates(self, memory: Memory) -> Iterator[Claim]:
@@ -292,11 +331,11 @@ class IndexLookup:
         yield from (identifier for _, identifier in self._index.with_key(key))
 
 
-def _changed_records(view: View, now: Snapshot, indexed: str | None) -> Iterator[tuple[str, bytes | None]]:
+def _changed_records(now: Snapshot, indexed: str | None) -> Iterator[tuple[str, bytes | None]]:
     """Paths of memories and tombstones that differ between an indexed commit and now, with today's bytes."""
-    if now.commit == indexed:
+    if (now.commit or "") == (indexed or ""):
         return
-    backend = view.workspace.backend
+    backend = now.backend
     known = indexed is not None and indexed != "" and backend.resolve(indexed) is not None
     for changed in record_changes(backend, snapshot(backend, indexed) if indexed and known else None, now):
         yield changed.path, backend.read(changed.new.oid)[1] if changed.new else None

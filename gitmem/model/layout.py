@@ -5,6 +5,7 @@ Names on the branch are generated, never made from text that somebody wrote.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import datetime, timezone
 from functools import lru_cache
 from typing import Final
@@ -14,11 +15,24 @@ from gitmem.model.pattern import pattern
 
 MAIN: Final = "refs/heads/gitmem/main"
 INBOX: Final = "refs/gitmem/inbox"
+PRIVATE: Final = "refs/gitmem/private"
+USER: Final = "user"  # no ref of this repository: `MAIN` of the user's own store, which all repositories share
 PROPOSALS: Final = "refs/heads/gitmem/propose/"
 BRANCH_SPACE: Final = "refs/heads/gitmem/"
 PRIVATE_SPACE: Final = "refs/gitmem/"
 SESSIONS: Final = "refs/gitmem/sessions/"
 SESSION_ARCHIVES: Final = "refs/gitmem/sessions-archive/"
+
+# Where a record lies, by the short name that the search index and the gate call it by. Home is where a record that is
+# let in lies, by who may read it.
+PLACES: Final[Mapping[str, str]] = {"main": MAIN, "private": PRIVATE, "user": USER, "inbox": INBOX}
+LABELS: Final[Mapping[str, str]] = {ref: label for label, ref in PLACES.items()}
+HOMES: Final[Mapping[str, str]] = {"team": MAIN, "private": PRIVATE, "user": USER}
+AUDIENCES_OF: Final[Mapping[str, str]] = {ref: audience for audience, ref in HOMES.items()}
+# And the rejected claims of a store, which the index holds as well.
+TOMBSTONE_LABELS: Final[Mapping[str, str]] = {
+    MAIN: "tombstone", PRIVATE: "private tombstone", USER: "user tombstone"
+}  # fmt: skip
 
 CONFIG: Final = "gitmem.yaml"
 README: Final = "README.md"
@@ -29,6 +43,7 @@ TOMBSTONES: Final = "tombstones"
 EVENTS: Final = "events"
 MANIFEST: Final = "manifest.json"
 APART: Final = "apart"
+CONFLICTS: Final = "conflicts"
 
 MAX_DEPTH: Final = 5
 # A generated name: no `..`, nothing that starts or ends with a dot or a dash (`.git`, `-x`), one case only.
@@ -89,6 +104,20 @@ def event_of_path(path: str) -> EventId | None:
 def tombstone_of_path(path: str) -> str | None:
     digest = path.rsplit("/", 1)[-1].removesuffix(".yaml")
     return digest if is_digest(digest) and path == tombstone_path(digest) else None
+
+
+def conflict_path(identifier: str, digest: str) -> str:
+    """Where a merge keeps the record of the side that gave way, by the SHA-256 of its canonical bytes."""
+    return f"{CONFLICTS}/{identifier}/{digest}.yaml"
+
+
+def conflict_of_path(path: str) -> tuple[MemoryId, str] | None:
+    """The memory and the digest that such a path names."""
+    identifier, _, name = path.removeprefix(f"{CONFLICTS}/").partition("/")
+    digest = name.removesuffix(".yaml")
+    if is_memory_id(identifier) and is_digest(digest) and path == conflict_path(identifier, digest):
+        return MemoryId(identifier), digest
+    return None
 
 
 def session_name(identifier: str) -> str:
@@ -156,6 +185,5 @@ def is_allowed_path(path: str) -> bool:
     parts = path.split("/")
     if len(parts) > MAX_DEPTH or not all(_is_name(part) for part in parts):
         return False
-    if parts[0] == "conflicts":
-        return len(parts) >= 3 and is_memory_id(parts[1])
-    return any((memory_of_path(path), event_of_path(path), tombstone_of_path(path)))
+    found = (memory_of_path(path), event_of_path(path), tombstone_of_path(path), conflict_of_path(path))
+    return any(found)

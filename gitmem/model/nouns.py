@@ -287,7 +287,8 @@ class Proposal:
 @dataclass(frozen=True)
 class Event:
     """One mutation. `before` and `after` are SHA-256 of the canonical bytes of the record. `prev` chains the
-    events of one writer (one clone and ref), so the chains survive merges and squashes."""
+    events of one writer (one clone and ref), so the chains survive merges and squashes. `merged`: of a merge, what
+    the side had that is not `before`."""
 
     id: str
     at: str
@@ -303,6 +304,7 @@ class Event:
     writer: str
     prev: Previous | None = None
     proposed: Proposal | None = None
+    merged: str | None = None
     format: int = FORMAT
     extra: Extra = field(default_factory=dict)
 

@@ -31,7 +31,7 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
     ),
     Event: (
         "format", "id", "at", "op", "memory", "status_from", "status_to", "before", "after", "reason", "actor",
-        "gate", "writer", "prev", "proposed",
+        "gate", "writer", "prev", "proposed", "merged",
     ),
     Tombstone: ("format", "digest", "project", "kind_class", "title", "body", "history"),
     Config: ("format", "project", "aliases", "review", "evidence", "unobservable", "languages"),
@@ -42,7 +42,7 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
 }  # fmt: skip
 _OPTIONAL: Final = frozenset(
     {"aliases", "alternatives", "cue", "steps", "claims", "groundings", "why", "lines", "symbol", "quote", "patch",
-     "blob", "commit", "host", "session", "proposed", "reason", "languages"}
+     "blob", "commit", "host", "session", "proposed", "merged", "reason", "languages"}
 )  # fmt: skip
 _RENAMED: Final[Mapping[Any, Mapping[str, str]]] = {
     nouns.Valid: {"start": "from"},

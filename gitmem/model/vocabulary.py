@@ -49,8 +49,8 @@ Origin = Literal["human", "observed", "inferred", "imported", "external"]
 # Higher never yields to lower.
 ORIGIN_RANK: Final[Mapping[str, int]] = {"external": 0, "imported": 1, "inferred": 2, "observed": 3, "human": 4}
 
-Channel = Literal["terminal", "agent", "tool", "capture", "import", "ci", "forge"]
-CHANNELS: Final[tuple[Channel, ...]] = ("terminal", "agent", "tool", "capture", "import", "ci", "forge")
+Channel = Literal["terminal", "agent", "tool", "capture", "import", "ci", "forge", "merge"]
+CHANNELS: Final[tuple[Channel, ...]] = ("terminal", "agent", "tool", "capture", "import", "ci", "forge", "merge")
 
 EvidenceType = Literal["transcript", "file", "commit", "test", "memory", "human", "url"]
 EVIDENCE_TYPES: Final[tuple[EvidenceType, ...]] = (

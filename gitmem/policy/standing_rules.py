@@ -15,7 +15,7 @@ from gitmem.policy.texts import WITHDRAWING, claims
 from gitmem.policy.transitions import check_move
 
 _NEEDS_NO_REASON: Final = frozenset({"create", "import"})
-_PROPOSERS: Final = frozenset({"agent", "tool", "capture", "import"})
+_PROPOSERS: Final = frozenset({"agent", "tool", "capture", "import", "merge"})
 _DECIDERS: Final = frozenset({"terminal", "forge"})
 _DECIDING: Final = frozenset({"accept", "reject", "lift", "restore", "redact", "policy"})
 # What a move between states may touch besides the state; a superseded record ends when the next one starts.

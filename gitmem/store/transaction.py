@@ -21,9 +21,11 @@ class Transaction:
     A snapshot of a tree without a commit gives a commit without a parent.
     """
 
-    def __init__(self, backend: Backend, base: Snapshot | None) -> None:
+    def __init__(self, backend: Backend, base: Snapshot | None, *, merges: Sequence[str] = ()) -> None:
+        """`merges`: the further parents of the commit, which is then made whatever it changes."""
         self._backend = backend
         self._base = base
+        self._merges = tuple(merges)
         self._edits: dict[str, Edit] = {}
 
     def put(self, path: str, data: bytes) -> None:
@@ -58,9 +60,9 @@ class Transaction:
         if tree is None:
             tree = none
             staged[none] = ("tree", b"")
-        if base and base.commit and tree == base.tree:
+        if base and base.commit and tree == base.tree and not self._merges:
             return base.commit, []
-        parents = [base.commit] if base and base.commit else []
+        parents = [*([base.commit] if base and base.commit else []), *self._merges]
         data = commit_bytes(tree, parents, author, committer, when, message)
         return object_id("commit", data, self._backend.object_format), [*staged.values(), ("commit", data)]
 

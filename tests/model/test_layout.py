@@ -79,12 +79,12 @@ HOSTILE = [
 
 @pytest.mark.parametrize("name", HOSTILE, ids=ascii)
 def test_a_hostile_name_is_never_a_path(name: str) -> None:
-    good = "conflicts/7k3q9dxwm2ab/theirs.yaml"
+    good = f"conflicts/7k3q9dxwm2ab/{'5f' * 32}.yaml"
     assert is_allowed_path(good)
     for path in (
         name, f"memories/{name}", f"memories/7/k/{name}", f"memories/7/{name}/7k3q9dxwm2ab.yaml", f"{name}/{PATHS[0]}",
         f"events/2026-03/7/k/{name}", f"tombstones/5/f/{name}.yaml", f"conflicts/7k3q9dxwm2ab/{name}",
-        f"conflicts/{name}/theirs.yaml", f"{PATHS[0]}/{name}", f"schemas/{name}",
+        f"conflicts/{name}/{'5f' * 32}.yaml", f"{PATHS[0]}/{name}", f"schemas/{name}",
         f"conflicts/7k3q9dxwm2ab/{name}/a.yaml",
     ):  # fmt: skip
         assert not is_allowed_path(path), path
