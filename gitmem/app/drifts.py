@@ -1,4 +1,4 @@
-"""What became of cited lines, remembered for the commit that is checked out, so that asking again costs nothing."""
+"""What became of cited code, remembered for the commit that is checked out, so that asking again costs nothing."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ _KEPT: Final = 5000  # answers that are remembered for one commit
 
 
 def drifts(ground: Ground, memories: Sequence[Memory]) -> list[tuple[str, ...]]:
-    """For each memory and each of its references: "", "changed at HEAD" or "gone at HEAD"."""
+    """For each memory and each of its references: "", "changed at HEAD", "gone at HEAD" or "moved to PATH"."""
     cited = {_name(ref): ref for memory in memories for ref in memory.evidence if _may_drift(ref, ground.head)}
     if not cited:
         return [("",) * len(memory.evidence) for memory in memories]
     known = _known(ground)
-    missing = [ref for name, ref in cited.items() if name not in known]
+    missing = [ref for name, ref in cited.items() if name not in known and isinstance(ref, FileRef)]
     if missing:
         known = {**known, **_looked_at(ground, missing)}
         if len(known) > _KEPT:
@@ -40,12 +40,12 @@ def _known(ground: Ground) -> dict[str, str]:
     return {name: said for name, said in known.items() if isinstance(said, str)}
 
 
-def _looked_at(ground: Ground, refs: Sequence[EvidenceRef]) -> dict[str, str]:
+def _looked_at(ground: Ground, refs: Sequence[FileRef]) -> dict[str, str]:
     from gitmem.app.facts import sources
-    from gitmem.evidence.drift import drift
+    from gitmem.evidence import drift
 
-    where = sources(ground.view, ground.env.channel)
-    return {_name(ref): drift(ref, where) for ref in refs}
+    found = drift.drifts(refs, sources(ground.view, ground.env.channel))
+    return {_name(ref): drift.said(one.verdict, one.path, ref) for ref, one in zip(refs, found, strict=True)}
 
 
 def _may_drift(ref: EvidenceRef, head: str | None) -> bool:
@@ -53,4 +53,6 @@ def _may_drift(ref: EvidenceRef, head: str | None) -> bool:
 
 
 def _name(ref: EvidenceRef) -> str:
-    return f"{ref.path}@{ref.blob}:{ref.lines or ''}" if isinstance(ref, FileRef) else ""
+    if not isinstance(ref, FileRef):
+        return ""
+    return f"{ref.path}@{ref.blob}:{ref.lines or ''}" + (f"::{ref.symbol}" if ref.symbol else "")

@@ -13,11 +13,11 @@ from gitmem.app.moments import moment
 from gitmem.app.read_filters import Filters, about
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.errors import NotFound, UsageError
-from gitmem.evidence.drift import drift
+from gitmem.evidence.drift import drifts, said
 from gitmem.model.frozen import replace
 from gitmem.model.judgement import Filter, Resolution
 from gitmem.model.layout import INBOX, MAIN, memory_path
-from gitmem.model.nouns import Memory
+from gitmem.model.nouns import FileRef, Memory
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import STATUSES, VISIBLE, WAITING
 from gitmem.policy.visibility import visible, withheld_view
@@ -62,14 +62,16 @@ def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
     raw = source.read(memory_path(found.memory.id)) or b""
     # A stored human reference was judged by the channel of its own event; here it is only shown.
     resolved = resolutions(view, found.memory, "terminal")
-    drifts = drifts_of(workspace, view, found.memory)
-    return Shown(found.memory, found.ref, raw, resolved, drifts, moment if at is not None else None)
+    became = drifts_of(workspace, view, found.memory)
+    return Shown(found.memory, found.ref, raw, resolved, became, moment if at is not None else None)
 
 
 def drifts_of(workspace: Workspace, view: View, memory: Memory) -> tuple[str, ...]:
-    """For each reference "", "changed at HEAD" or "gone at HEAD"."""
-    where = sources(view, workspace.env.channel)
-    return tuple(drift(ref, where) for ref in memory.evidence)
+    """For each reference "", "changed at HEAD", "gone at HEAD" or "moved to PATH"."""
+    cited = [ref for ref in memory.evidence if isinstance(ref, FileRef)]
+    found = iter(drifts(cited, sources(view, workspace.env.channel)) if cited else ())
+    at_head = [(ref, next(found) if isinstance(ref, FileRef) else None) for ref in memory.evidence]
+    return tuple(said(one.verdict, one.path, ref) if one is not None else "" for ref, one in at_head)
 
 
 def view_at(workspace: Workspace, at: str | None) -> tuple[View, datetime]:

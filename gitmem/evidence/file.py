@@ -1,4 +1,4 @@
-"""`file:PATH[@REV][:LINES]`: bytes of a committed file."""
+"""`file:PATH[@REV][:LINES]`, `file:PATH[@REV]::SYMBOL`: bytes of a committed file."""
 
 from __future__ import annotations
 
@@ -28,14 +28,19 @@ def expand(rest: str, role: Role, sources: Sources) -> FileRef:
     """Cites the bytes that are committed, at HEAD or the revision given, whatever the work tree holds now."""
     place, commit, blob = _find(rest.removeprefix("./"), sources)
     _, data = sources.read(blob)
-    cited, lines = data, None
+    cited, lines, symbol = data, None, None
     binary = b"\0" in data[:_BINARY_SIGN]
     if place.lines is not None:
         if binary:
             raise UsageError(f"{place.path} is binary: it has no lines", hint=f"cite it whole: file:{place.path}")
         cited, lines = _chosen(place.path, place.lines, data)
+    elif place.symbol is not None:
+        from gitmem.evidence.symbol import definition_lines
+
+        symbol, lines = definition_lines(place.path, data, place.symbol)
+        cited, lines = _chosen(place.path, lines, data)
     quote = None if binary else telling_line(cited)
-    return FileRef(place.path, blob, commit, digest(cited), lines, quote, role)
+    return FileRef(place.path, blob, commit, digest(cited), lines, quote, role, symbol)
 
 
 def resolve(ref: FileRef, sources: Sources) -> Resolution:

@@ -28,11 +28,12 @@ class Short(NamedTuple):
 
 
 class Place(NamedTuple):
-    """One way to read `PATH[@REV][:LINES]`."""
+    """One way to read `PATH[@REV][:LINES]` or `PATH[@REV]::SYMBOL`."""
 
     path: str
     revision: str | None
     lines: str | None
+    symbol: str | None = None
 
 
 def parse(text: str) -> Short:
@@ -54,7 +55,7 @@ def parse(text: str) -> Short:
 
 
 def places(rest: str) -> list[Place]:
-    """Every way to read `PATH[@REV][:LINES]`, the most literal first.
+    """Every way to read `PATH[@REV][:LINES]` and `PATH[@REV]::SYMBOL`, the most literal first.
 
     A path may hold `:` and `@`, and a revision may too (`HEAD@{1}`), so the first reading whose file exists is
     the meaning: `a:12` is that file if there is one, else line 12 of `a`.
@@ -64,7 +65,11 @@ def places(rest: str) -> list[Place]:
     body, lines = (matched["path"], matched["lines"]) if matched else (rest, None)
     if matched:
         found.append(Place(body, None, lines))
-    return found + [Place(path, revision, lines) for path, revision in splits(body, "@")]
+    found += [Place(path, revision, lines) for path, revision in splits(body, "@")]
+    for body, symbol in splits(rest, "::")[::-1]:  # a symbol may hold `::`, a path hardly does
+        found += [Place(body, None, None, symbol)]
+        found += [Place(path, revision, None, symbol) for path, revision in splits(body, "@")]
+    return found
 
 
 def splits(text: str, separator: str) -> list[tuple[str, str]]:
@@ -72,8 +77,8 @@ def splits(text: str, separator: str) -> list[tuple[str, str]]:
     cuts: list[tuple[str, str]] = []
     end = len(text)
     while len(cuts) < _MAX_SPLITS and (end := text.rfind(separator, 0, end)) > 0:
-        if text[end + 1 :]:
-            cuts.append((text[:end], text[end + 1 :]))
+        if text[end + len(separator) :]:
+            cuts.append((text[:end], text[end + len(separator) :]))
     return cuts
 
 

@@ -395,13 +395,13 @@ def test_what_became_of_cited_lines_is_remembered_until_head_moves(
     from gitmem.evidence import drift as room
 
     looked: list[str] = []
-    really = room.drift
+    really = room.drifts
 
-    def watched(ref: Any, where: Any) -> str:
-        looked.append(ref.path)
-        return really(ref, where)
+    def watched(refs: Any, where: Any) -> Any:
+        looked.extend(ref.path for ref in refs)
+        return really(refs, where)
 
-    monkeypatch.setattr(room, "drift", watched)
+    monkeypatch.setattr(room, "drifts", watched)
 
     def drifts() -> list[str]:
         return list(gitmem(repo, "recall", "twenty connections", "--json").lines[0]["drifts"])
