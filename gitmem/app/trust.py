@@ -1,8 +1,8 @@
 """Whether a person of this machine trusted the memory of this clone. Until then nothing of it is shown or injected.
 
-The answer lies outside the repository, below XDG_STATE_HOME: one file for each trusted clone, named by a secret token of
-which the clone keeps the other half. A repository that somebody made cannot know one, so it cannot bring trust along;
-a copy of a clone at another place has the token and not the place. What a clone itself began is trusted from then on.
+The answer lies outside the repository, below XDG_STATE_HOME: one file for each trusted clone, named by a secret token
+that the clone keeps. A repository that somebody made cannot know one, so it cannot bring trust along; a copy of a clone
+at another place has the token and not the place. What a clone itself began is trusted from then on.
 """
 
 from __future__ import annotations
@@ -79,14 +79,14 @@ def stands(env: Env, common_dir: Path, projects: frozenset[str]) -> bool:
 
 
 def require(view: View) -> View:
-    """The view itself when it may be shown. Raises Refused otherwise; where there is no memory there is none to trust."""
+    """The view itself when it may be shown; where there is no memory there is none to trust. Raises Refused."""
     workspace = view.workspace
     if view.config is None or stands(workspace.env, workspace.location.common_dir, view.config.projects):
         return view
     raise Refused(
         f"the memory of {workspace.location.title} came from elsewhere and nobody here has trusted it: nothing of it"
         " is shown, and nothing is written to it",
-        reasons=[Reason("branch.untrusted", "it is inert until a person at a terminal has looked at it", "gitmem trust")],
+        reasons=[Reason("branch.untrusted", "it is inert until a person at a terminal looked at it", "gitmem trust")],
         hint="gitmem trust shows whose memory it is, and asks",
         details={"project": view.config.project},
     )
