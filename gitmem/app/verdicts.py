@@ -16,7 +16,7 @@ from gitmem.model.judgement import Change, Reason
 from gitmem.model.layout import INBOX, MAIN
 from gitmem.model.nouns import Actor, Link, Memory, Proposal
 from gitmem.model.vocabulary import WAITING
-from gitmem.policy.review import self_approval
+from gitmem.policy.review import ReviewLevel, review_level, self_approval
 
 _PAST: Final = {"accept": "accepted", "reject": "rejected", "merge-into": "merged into another"}
 _SHOWN: Final = 10_000  # candidates of the branch that one look finds
@@ -192,6 +192,12 @@ def deciding(view: View) -> Actor:
     """Who decides here, as far as it can be observed."""
     env = view.workspace.env
     return Actor(channel=env.channel, host=env.host)
+
+
+def level_here(workspace: Workspace) -> ReviewLevel:
+    """What a verdict that is given here is worth as a review."""
+    env = workspace.env
+    return review_level(Actor(channel=env.channel, host=env.host), None)
 
 
 def _proposal(view: View, found: Found) -> Proposal:

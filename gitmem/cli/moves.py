@@ -9,7 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gitmem.app import moves, verdicts
-from gitmem.app.workspace import Found, open_workspace
+from gitmem.app.workspace import Found, Workspace, open_workspace
 from gitmem.cli import remember as flags
 from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
@@ -49,6 +49,31 @@ def _shown(door: Door, found: Found, what: str) -> None:
         return
     door.say(memory_line(door, memory))
     door.note(f"{door.style(what, 'green')}: gitmem log {memory.id[:8]}")
+
+
+def show_verdict(door: Door, workspace: Workspace, memory: Memory, what: str) -> None:
+    """What became of a candidate, and what the verdict is worth as a review."""
+    level = verdicts.level_here(workspace)
+    if door.as_json:
+        ref = MAIN if memory.status != "wrong" else INBOX
+        data = {"id": memory.id, "status": memory.status, "memory": memory_data(memory, ref)}
+        door.data({**data, "review": {"level": level.level, "label": level.label}})
+        return
+    door.say(memory_line(door, memory))
+    door.note(f"{door.style(what, 'green')}: review level {level.level}, {level.label}; gitmem log {memory.id[:8]}")
+
+
+def edit_in_editor(door: Door, workspace: Workspace, identifier: str, because: str) -> Memory:
+    """The memory as the person's editor left it and the gate took it."""
+    moves.require_reason(because, f"gitmem edit {identifier}")
+    done: list[Memory] = []
+
+    def take(text: str) -> None:
+        draft = _one_draft(text)
+        done.append(moves.edit(workspace, identifier, lambda memory: memory, because, draft=draft).memory)
+
+    until_taken(door, f"{DRAFT_COMMENT}\n{moves.draft_for_edit(workspace, identifier)}", take)
+    return done[-1]
 
 
 def _plain(verb: str) -> Callable[..., None]:
@@ -192,15 +217,17 @@ def accept(
     door: Door = ctx.obj
     if bool(identifiers) == everything:
         raise UsageError("accept takes ids, or --all", hint="gitmem list --inbox shows what waits")
-    for memory in verdicts.accept(open_workspace(door.env), identifiers, because):
-        _shown(door, Found(memory, MAIN), "accepted")
+    workspace = open_workspace(door.env)
+    for memory in verdicts.accept(workspace, identifiers, because):
+        show_verdict(door, workspace, memory, "accepted")
 
 
 def reject(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") -> None:
     """Turn candidates of the inbox down for good: a tombstone keeps the claim from coming back."""
     door: Door = ctx.obj
-    for memory in verdicts.reject(open_workspace(door.env), identifiers, because):
-        _shown(door, Found(memory, INBOX), "rejected; it cannot be learned again")
+    workspace = open_workspace(door.env)
+    for memory in verdicts.reject(workspace, identifiers, because):
+        show_verdict(door, workspace, memory, "rejected; it cannot be learned again")
 
 
 _EXAMPLES = {

@@ -133,7 +133,15 @@ def listing(
         inbox=inbox,
         limit=count,
     )
+    if inbox and door.env.channel == "terminal":
+        from gitmem.app.settle import settle_quietly
+        from gitmem.cli.unsettled import note_settled
+
+        note_settled(door, settle_quietly(open_workspace(door.env)))
     found = answered(door.env, lambda here: reading.listing(here, filters))
+    if inbox and not door.as_json:
+        _in_batches(door, found)
+        return
     if door.as_json:
         for item in found.items:
             door.data(memory_data(item.memory, item.ref))
@@ -141,8 +149,24 @@ def listing(
         return
     for item in found.items:
         door.say(memory_line(door, item.memory))
+    _remarks(door, found, "nothing to list" + ("" if status else "; candidates wait in: gitmem list --inbox"))
+
+
+def _in_batches(door: Door, found: reading.Listed) -> None:
+    """What waits, by the day and session that brought it."""
+    from gitmem.app.review import batches_of
+    from gitmem.cli.review_page import batch_line
+
+    for batch, members in batches_of(open_workspace(door.env), found.items):
+        door.say(batch_line(door, batch, len(members)))
+        for item in members:
+            door.say(memory_line(door, item.memory))
+    _remarks(door, found, "nothing waits")
+
+
+def _remarks(door: Door, found: reading.Listed, nothing: str) -> None:
     if not found.items:
-        door.note("nothing to list" + ("" if inbox or status else "; candidates wait in: gitmem list --inbox"))
+        door.note(nothing)
     elif found.total > len(found.items):
         door.note(f"{found.total - len(found.items)} more: --limit {min(found.total, 10_000)}")
     for warning in found.warnings:

@@ -1,0 +1,90 @@
+"""A review at a terminal, through the installed command and a pseudo-terminal."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.app.steps import INVOICE, POOL, RETRY
+from tests.installed import Ran, agent, person
+
+
+@pytest.fixture(autouse=True)
+def begun(repo: Path) -> None:
+    assert person(repo, "init").code == 0
+
+
+def proposed(repo: Path, title: str, *flags: str, kind: str = "fact") -> str:
+    done = agent(repo, "remember", "--json", "-k", kind, title, "-e", "file:src/pool.py:2", *flags)
+    assert done.code == 0, done.err
+    return str(done.lines[0]["id"])
+
+
+def state(repo: Path, identifier: str) -> str:
+    return str(agent(repo, "show", identifier, "--json").lines[0]["status"])
+
+
+def sat(repo: Path, typed: str, *words: str, **environ: str) -> Ran:
+    done = person(repo, "review", *words, typed=typed, environ={**os.environ, **environ} if environ else None)
+    assert done.code == 0, done
+    return done
+
+
+def test_one_key_for_what_is_of_low_risk_and_a_reason_to_reject(repo: Path) -> None:
+    first, second, third = proposed(repo, POOL), proposed(repo, RETRY), proposed(repo, INVOICE)
+    # k skips the first; r without a reason does nothing; r with one rejects; the last is let in by one key.
+    done = sat(repo, "kr\nrnobody measured it\na")
+    assert "no reason, so nothing was done" in done.out
+    assert [state(repo, item) for item in (first, second, third)] == ["candidate", "wrong", "active"]
+    assert "1 skipped, 1 rejected, 1 accepted" in done.out and "review level 0, unproven" in done.out
+    log = agent(repo, "log", second, "--json").lines
+    assert log[0]["op"] == "reject" and log[0]["reason"] == "nobody measured it"
+
+
+def test_what_is_weighty_asks_for_a_reason(repo: Path) -> None:
+    rule = proposed(repo, POOL, kind="convention")
+    assert "decide this one alone" in sat(repo, "a\nq").out and state(repo, rule) == "candidate"
+    sat(repo, "athe team agreed\n")
+    assert state(repo, rule) == "active"
+
+
+def test_several_at_once_only_of_low_risk(repo: Path) -> None:
+    low = [proposed(repo, POOL), proposed(repo, RETRY)]
+    rule = proposed(repo, INVOICE, kind="convention")
+    done = sat(repo, "An\nAy\nq")
+    assert [state(repo, item) for item in (*low, rule)] == ["active", "active", "candidate"]
+    assert "this one is to be decided alone" in sat(repo, "Aq").out and "2 candidates of low risk" in done.out
+
+
+def test_edit_runs_the_gate_again_and_shows_it_again(repo: Path, tmp_path: Path) -> None:
+    item = proposed(repo, POOL)
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "s/twenty connections/20 connections at most/" "$1"\n')
+    editor.chmod(0o755)
+    done = sat(repo, "eclearer\na", EDITOR=str(editor))
+    assert "20 connections at most" in done.out and state(repo, item) == "active"
+    assert [event["op"] for event in agent(repo, "log", item, "--json").lines] == ["accept", "edit", "create"]
+
+
+def test_merge_and_supersede_by_key(repo: Path) -> None:
+    kept = person(repo, "remember", "--json", "-k", "fact", POOL, "-e", "file:src/pool.py:2").lines[0]["id"]
+    item = proposed(repo, RETRY, "-t", "seen")
+    sat(repo, f"m{kept}\nsays the same\n")
+    assert state(repo, item) == "archived" and "seen" in agent(repo, "show", kept, "--json").lines[0]["tags"]
+    new = proposed(repo, INVOICE)
+    sat(repo, f"s{kept}\nholds no more\n")
+    assert (state(repo, kept), state(repo, new)) == ("superseded", "active")
+
+
+def test_a_refusal_is_shown_and_the_candidate_stays(repo: Path) -> None:
+    item = proposed(repo, POOL)
+    done = sat(repo, "szzzz\nwhy not\n?q")
+    assert "zzzz" in done.err and "merge into another memory" in done.out and state(repo, item) == "candidate"
+
+
+def test_a_program_is_only_shown_the_queue(repo: Path) -> None:
+    item = proposed(repo, POOL)
+    done = agent(repo, "review", stdin="a")
+    assert done.code == 0 and "a person decides at a terminal" in done.err and state(repo, item) == "candidate"
