@@ -1,5 +1,7 @@
 """`gitmem install` and `gitmem uninstall`: the doorbell in the configuration of the agent hosts that are here.
 
+At the end of a turn it rings for capture; at the events of `injection_hosts` it says what the agent should know.
+
 Everything is planned before anything is written. Nothing of such a file is kept: a receipt holds where each insertion
 went and the digest of the file after it, so a file that is still that one is taken back byte for byte.
 """
@@ -18,12 +20,14 @@ from gitmem.app import host_hooks
 from gitmem.app.doorbell import doorbell_path, is_current, put_doorbell
 from gitmem.app.env import Env
 from gitmem.app.githooks_receipt import look, put
+from gitmem.app.injection_hosts import EVENTS
 from gitmem.app.state import load, save
 from gitmem.errors import GitmemError, NotFound, UsageError
 from gitmem.model.frozen import dataclass
 
 _RECEIPT: Final = "agents"
-_EVENTS: Final = ("SessionStart", "Stop", "SessionEnd")
+_RINGS: Final = ("SessionStart", "Stop", "SessionEnd")
+_WAIT: Final = 15  # seconds; what an agent should know takes a fraction of one, and more after a large fetch
 
 
 @dataclass(frozen=True)
@@ -34,12 +38,16 @@ class Host:
     home: str
     user: str
     project: str
+    edits: str  # which of its tools write files
 
 
 HOSTS: Final[Mapping[str, Host]] = {
-    "claude-code": Host("CLAUDE_CONFIG_DIR", ".claude", "settings.json", ".claude/settings.local.json"),
-    "codex": Host("CODEX_HOME", ".codex", "hooks.json", ".codex/hooks.json"),
-}
+    "claude-code": Host(
+        "CLAUDE_CONFIG_DIR", ".claude", "settings.json", ".claude/settings.local.json",
+        "Edit|MultiEdit|Write|NotebookEdit",
+    ),
+    "codex": Host("CODEX_HOME", ".codex", "hooks.json", ".codex/hooks.json", "apply_patch|Edit|Write"),
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -82,8 +90,20 @@ def command(env: Env, name: str) -> str:
     return f"{shlex.quote(str(doorbell_path(env.environ)))} {name}"
 
 
-def plan_install(env: Env, names: Sequence[str], work_tree: Path | None) -> list[Change]:
-    """What has to change for `names`, or every host that is here; in `work_tree` only, or for the user.
+def hooks(env: Env, name: str, *, inject: bool) -> list[host_hooks.Hook]:
+    """All that is installed in a host; without `inject` only what captures."""
+    bell = command(env, name)
+    rings = [host_hooks.Hook(event, bell) for event in _RINGS]
+    told = [
+        host_hooks.Hook(event, f"{bell} {event}", HOSTS[name].edits if moment == "edit" else "", _WAIT)
+        for event, moment in (EVENTS[name] if inject else {}).items()
+    ]
+    return [*rings, *told]
+
+
+def plan_install(env: Env, names: Sequence[str], work_tree: Path | None, *, inject: bool = True) -> list[Change]:
+    """What has to change for `names`, or every host that is here; in `work_tree` only, or for the user. Without
+    `inject` nothing is told to agents unasked, and what did so goes.
 
     Raises UsageError for a host that gitmem cannot install or a file that its host could not read, NotFound where no
     host is.
@@ -94,7 +114,9 @@ def plan_install(env: Env, names: Sequence[str], work_tree: Path | None) -> list
     if not chosen:
         raise NotFound("no agent host that gitmem can install is here", hint=f"known are: {', '.join(HOSTS)}")
     places = [(name, _file(env, name, work_tree)) for name in chosen]
-    return [change for name, path in places if (change := _with(env, name, path)) is not None]
+    receipts = _receipts(env)
+    found = (_with(path, name, hooks(env, name, inject=inject), receipts.get(str(path), {})) for name, path in places)
+    return [change for change in found if change is not None]
 
 
 def install(env: Env, changes: Sequence[Change], program: Path) -> bool:
@@ -108,7 +130,7 @@ def install(env: Env, changes: Sequence[Change], program: Path) -> bool:
         put_doorbell(path, program)
         receipts = _receipts(env)
         for change in changes:
-            earlier = receipts.get(str(change.path), {}) if not change.places else {}
+            earlier = receipts.get(str(change.path), {})
             receipts[str(change.path)] = {
                 "host": change.host,
                 "existed": earlier.get("existed", change.before is not None),
@@ -170,6 +192,19 @@ def installed(env: Env, name: str, work_tree: Path | None) -> list[Path]:
     return found
 
 
+def injecting(env: Env, name: str, work_tree: Path | None) -> list[str]:
+    """The events at which the host is told to ask what its agent should know, as its files are now."""
+    bell = command(env, name)
+    found = []
+    for path in dict.fromkeys(_file(env, name, where) for where in (None, work_tree)):
+        try:
+            named = host_hooks.commands(_text(look(path).content, path))
+        except (GitmemError, ValueError):
+            continue
+        found += [event for event in EVENTS[name] if (event, f"{bell} {event}") in named]
+    return list(dict.fromkeys(found))
+
+
 def remarks(env: Env, name: str, path: Path) -> Iterator[str]:
     """What keeps the host from ringing although the file says so."""
     import json
@@ -194,22 +229,25 @@ def _file(env: Env, name: str, work_tree: Path | None) -> Path:
     return Path(os.path.realpath(path))  # a link of whoever keeps these files elsewhere stays
 
 
-def _with(env: Env, name: str, path: Path) -> Change | None:
+def _with(path: Path, name: str, wanted: Sequence[host_hooks.Hook], receipt: Mapping[str, Any]) -> Change | None:
     before = _read(path)
     text = _text(before or b"", path)
     try:
         earlier = {found for _, found in host_hooks.commands(text) if _is_ours(found, name)}
         fresh = text
-        for old in earlier - {command(env, name)}:
+        for old in earlier - {hook.command for hook in wanted}:
             fresh = host_hooks.without_hooks(fresh, old)
-        wanted = host_hooks.inserts(fresh, _EVENTS, command(env, name))
+        added = host_hooks.inserts(fresh, wanted)
     except ValueError as error:
         raise _unreadable(path, error) from None
-    after = host_hooks.with_inserts(fresh, wanted)
+    after = host_hooks.with_inserts(fresh, added)
     if after == text:
         return None
-    places = () if earlier else tuple((at, len(piece)) for at, piece in wanted)
-    return Change(name, path, before, after.encode(), places)
+    places = [(at, len(piece)) for at, piece in added]
+    if earlier:
+        known = fresh == text and receipt.get("after") == _digest(before or b"")
+        places = [*((at, length) for at, length in receipt["places"]), *places] if known else []
+    return Change(name, path, before, after.encode(), tuple(places))
 
 
 def _without(env: Env, name: str, path: Path, receipt: Mapping[str, Any]) -> Change | None:
@@ -233,7 +271,7 @@ def _without(env: Env, name: str, path: Path, receipt: Mapping[str, Any]) -> Cha
 
 def _is_ours(found: str, name: str) -> bool:
     """Also as another version or another home wrote it."""
-    return re.fullmatch(rf"'?/.*/gitmem/doorbell'? {re.escape(name)}", found, re.DOTALL) is not None
+    return re.fullmatch(rf"'?/.*/gitmem/doorbell'? {re.escape(name)}( [A-Za-z]+)?", found, re.DOTALL) is not None
 
 
 def _read(path: Path) -> bytes | None:

@@ -14,7 +14,16 @@ from gitmem.model.frozen import dataclass
 
 _SPACE: Final = " \t\r\n"
 _DECODER: Final = json.JSONDecoder()
-_TIMEOUT: Final = 5  # seconds; the doorbell takes milliseconds
+
+
+@dataclass(frozen=True)
+class Hook:
+    """What a host runs at an event; of a tool only for those whose names `matcher` matches. timeout: seconds."""
+
+    event: str
+    command: str
+    matcher: str = ""
+    timeout: int = 5
 
 
 @dataclass(frozen=True)
@@ -30,15 +39,15 @@ class _Span:
 Insert = tuple[int, str]  # where in the text as it is by then, and what
 
 
-def inserts(text: str, events: Sequence[str], command: str) -> list[Insert]:
-    """What puts a hook of `command` to each event that has none, to be done in order.
+def inserts(text: str, hooks: Sequence[Hook]) -> list[Insert]:
+    """What puts in each hook whose event has none of its command, to be done in order.
 
     Raises ValueError saying why the text cannot be read.
     """
     found: list[Insert] = []
-    for event in events:
-        if (event, command) not in commands(text):
-            found.append(_added(text, event, command))
+    for hook in hooks:
+        if (hook.event, hook.command) not in commands(text):
+            found.append(_added(text, hook))
             text = with_inserts(text, found[-1:])
     return found
 
@@ -102,8 +111,10 @@ def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _added(text: str, event: str, command: str) -> Insert:
-    group = {"hooks": [{"type": "command", "command": command, "timeout": _TIMEOUT}]}
+def _added(text: str, hook: Hook) -> Insert:
+    event = hook.event
+    group: dict[str, Any] = {"matcher": hook.matcher} if hook.matcher else {}
+    group["hooks"] = [{"type": "command", "command": hook.command, "timeout": hook.timeout}]
     if not text.strip(_SPACE):
         return 0, json.dumps({"hooks": {event: [group]}}, indent=2, ensure_ascii=False) + "\n"
     hooks = _member(text, _skip(text, 0), "hooks")

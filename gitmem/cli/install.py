@@ -31,10 +31,14 @@ def install(
     hosts: Hosts = None,
     user: Annotated[bool, typer.Option("--user", help="For all repositories of this user (the default).")] = False,
     project: Annotated[bool, typer.Option("--project", help="For this repository only.")] = False,
+    no_inject: Annotated[
+        bool, typer.Option("--no-inject", help="Only capture; agents are told nothing unasked, and hooks for it go.")
+    ] = False,
     dry_run: DryRun = False,
     yes: Yes = False,
 ) -> int:
-    """Have agent hosts ring when a turn ends, so that their sessions are captured as they happen.
+    """Have agent hosts ring when a turn ends, so that their sessions are captured as they happen, and ask what the
+    agent should know when a session starts, at each prompt and before an edit.
 
     Shows what changes and asks first, and ends with one capture where gitmem is used. Hooks and settings that are
     there stay as they are, byte for byte. In a repository that gitmem was never used in, the hook does nothing.
@@ -42,7 +46,8 @@ def install(
     door: Door = ctx.obj
     if user and project:
         raise UsageError("--user and --project exclude each other", hint="gitmem install --help")
-    changes = agents.plan_install(door.env, hosts or (), _here(door.env, needed=True) if project else None)
+    where = _here(door.env, needed=True) if project else None
+    changes = agents.plan_install(door.env, hosts or (), where, inject=not no_inject)
     _show(door, changes, dry_run=dry_run)
     if dry_run or (changes and not _agreed(door, yes, "install")):
         return 0 if dry_run else 1
@@ -155,7 +160,18 @@ def _agreed(door: Door, yes: bool, verb: str) -> bool:
     return agreed
 
 
+def hook_agent(
+    ctx: typer.Context,
+    words: Annotated[list[str] | None, typer.Argument(help="Host and event.", metavar="HOST EVENT")] = None,
+) -> None:
+    """What the hooks of agent hosts call, with their JSON on standard input."""
+    from gitmem.cli.hook_agent import run
+
+    run(ctx.obj, words=words or ())
+
+
 APPLICATIONS = {
     "install": single(install, "gitmem install claude-code"),
     "uninstall": single(uninstall, "gitmem uninstall"),
+    "hook-agent": single(hook_agent, "gitmem hook-agent claude-code UserPromptSubmit"),
 }

@@ -75,6 +75,7 @@ VERBS: Final[dict[str, Verb]] = {
     "schema": Verb("upkeep", "print a JSON Schema of the format", "Check"),
     "completion": Verb("upkeep", "print the completion script of a shell", "Check"),
     "hook-impl": Verb("hooks", "what the git hooks call", "", hidden=True),
+    "hook-agent": Verb("install", "what the hooks of agent hosts call", "", hidden=True),
 }
 
 _FEW_COLLECTIONS: Final = 100_000  # containers made before Python looks for cycles; its own number is 700
@@ -204,6 +205,7 @@ QUICK: Final[Mapping[str, str]] = {
     "recall": "gitmem.cli.recalling",
     "context": "gitmem.cli.context",
     "brief": "gitmem.cli.brief",
+    "hook-agent": "gitmem.cli.hook_agent",
 }
 _INTERRUPTED: Final = 130
 

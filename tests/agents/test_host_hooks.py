@@ -9,10 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.app.host_hooks import commands, inserts, with_inserts, without_hooks, without_inserts
+from gitmem.app.host_hooks import Hook, commands, inserts, with_inserts, without_hooks, without_inserts
 
 EVENTS = ("SessionStart", "Stop")
 BELL = "'/home/a b/it'\\''s/doorbell' claude-code"
+HOOKS = [Hook(event, BELL) for event in EVENTS]
 
 OTHER = '{"type": "command", "command": "make lint"}'
 TEXTS = [
@@ -32,7 +33,7 @@ TEXTS = [
 
 
 def added(text: str) -> tuple[str, list[tuple[int, int]]]:
-    wanted = inserts(text, EVENTS, BELL)
+    wanted = inserts(text, HOOKS)
     return with_inserts(text, wanted), [(at, len(piece)) for at, piece in wanted]
 
 
@@ -41,7 +42,7 @@ def test_it_is_put_in_once_beside_what_is_there_and_comes_out_byte_for_byte(text
     before = commands(text)
     after, places = added(text)
     assert sorted(commands(after)) == sorted([*before, *((event, BELL) for event in EVENTS)])
-    assert inserts(after, EVENTS, BELL) == []
+    assert inserts(after, HOOKS) == []
     assert without_inserts(after, places) == text
     rest = without_hooks(after, BELL)
     assert commands(rest) == before
@@ -76,8 +77,8 @@ def test_what_a_person_changed_since_stays() -> None:
 )  # fmt: skip
 def test_what_a_host_would_not_read_is_refused_with_the_reason(text: str, why: str) -> None:
     with pytest.raises(ValueError, match=why):
-        inserts(text, EVENTS, BELL)
-    assert inserts("{}", EVENTS, BELL)
+        inserts(text, HOOKS)
+    assert inserts("{}", HOOKS)
 
 
 values = st.recursive(

@@ -15,6 +15,7 @@ from tests.conftest import git
 from tests.installed import PROGRAM, Ran, agent, person
 from tests.sessions.hosts import line, said
 
+EVENTS = {"SessionStart", "UserPromptSubmit", "PreToolUse", "Stop", "SessionEnd"}
 SETTINGS = (
     '{\n    "model": "opus",\n    "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "make lint"}]}]}\n}\n'
 )
@@ -83,9 +84,10 @@ def test_a_person_is_shown_the_diff_and_asked(home: Home) -> None:
     assert home.files() == before
     agreed = home.run("install", typed="y\n")
     assert agreed.code == 0 and "type /hooks, trust it once" in agreed.err
-    assert [len(found) for found in commands(home.claude).values()] == [2, 1, 1]
+    found = {event: len(named) for event, named in commands(home.claude).items()}
+    assert found == {"Stop": 2, "SessionStart": 2, "SessionEnd": 1, "UserPromptSubmit": 1, "PreToolUse": 1}
     assert commands(home.claude)["Stop"][0] == "make lint"
-    assert set(commands(home.codex)) == {"SessionStart", "Stop", "SessionEnd"}
+    assert set(commands(home.codex)) == EVENTS
     assert home.claude.stat().st_mode & 0o777 == 0o640
     assert b"opus" not in state(home) and b"lint" not in state(home)
 
@@ -118,6 +120,25 @@ def test_again_changes_nothing_and_uninstall_gives_back_every_byte(home: Home) -
     assert home.run("uninstall", "--yes").out == "nothing to take out\n"
 
 
+def test_without_injection_only_capture_is_installed_and_what_was_there_for_it_goes(home: Home) -> None:
+    before = home.files()
+    assert home.run("install", "--yes", "--no-inject").code == 0
+    bare = home.files()
+    assert set(commands(home.codex)) == {"SessionStart", "Stop", "SessionEnd"}
+    assert home.run("install", "--yes").code == 0
+    assert set(commands(home.codex)) == EVENTS
+    matchers = [group.get("matcher") for group in json.loads(home.claude.read_bytes())["hooks"]["PreToolUse"]]
+    assert matchers == ["Edit|MultiEdit|Write|NotebookEdit"]
+    shown = home.run("install", "--no-inject", "--dry-run").out
+    assert "doorbell' claude-code UserPromptSubmit" in shown or "claude-code UserPromptSubmit" in shown
+    assert home.run("install", "--yes", "--no-inject").code == 0
+    without = {name: data for name, data in home.files().items() if "state" not in name}
+    assert without == {name: data for name, data in bare.items() if "state" not in name}
+    assert home.run("install", "--yes").code == 0  # in two steps
+    assert home.run("uninstall", "--yes").code == 0
+    assert {name: data for name, data in home.files().items() if "state" not in name} == before
+
+
 def test_of_a_file_that_was_changed_since_only_what_is_ours_goes(home: Home) -> None:
     assert home.run("install", "--yes").code == 0
     home.claude.write_text(home.claude.read_text().replace("opus", "sonnet"))
@@ -141,7 +162,7 @@ def test_what_was_lost_is_put_in_again_and_an_older_doorbell_is_renewed(home: Ho
     assert home.run("install", "claude-code", "--yes").code == 0
     assert home.bell.read_bytes() == text
     found = commands(home.claude)
-    assert sorted(found) == ["SessionEnd", "SessionStart", "Stop"] and "old home" not in str(found)
+    assert set(found) == EVENTS and "old home" not in str(found)
     assert home.run("uninstall", "--yes").code == 0
     assert commands(home.claude) == {"Stop": ["make lint"]}
 
@@ -151,7 +172,7 @@ def test_for_one_repository_the_users_files_stay_and_a_file_that_was_not_there_g
     done = home.run("install", "claude-code", "--project", "--yes")
     assert done.code == 0 and "do not commit it" in done.err
     assert home.claude.read_text() == SETTINGS
-    assert set(commands(home.repo / ".claude/settings.local.json")) == {"SessionStart", "Stop", "SessionEnd"}
+    assert set(commands(home.repo / ".claude/settings.local.json")) == EVENTS
     assert home.run("uninstall", "--yes").code == 0
     assert not (home.repo / ".claude").exists() and git(home.repo, "status", "--porcelain") == ""
     assert {name: data for name, data in home.files().items() if "state" not in name} == before
@@ -215,6 +236,6 @@ def test_a_link_to_where_somebody_keeps_the_file_stays_a_link(home: Home) -> Non
     home.claude.rename(kept)
     home.claude.symlink_to(kept)
     assert home.run("install", "claude-code", "--yes").code == 0
-    assert home.claude.is_symlink() and len(commands(kept)) == 3
+    assert home.claude.is_symlink() and len(commands(kept)) == len(EVENTS)
     assert home.run("uninstall", "--yes").code == 0
     assert home.claude.is_symlink() and kept.read_text() == SETTINGS
