@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
-from gitmem.app.merge_base import Base
-from gitmem.app.merge_sides import Joined, joined
+from gitmem.app.merge_sides import joined_views
 from gitmem.app.verify_view import judged_view
 from gitmem.app.workspace import Workspace
 from gitmem.model.frozen import replace
@@ -42,8 +41,11 @@ def merge_tips(workspace: Workspace, ours: str, theirs: str, *, subject: str) ->
         return Merged(ours, "ahead")
     if backend.is_ancestor(ours, theirs):
         return Merged(theirs, "fast-forward")
-    made = sides_joined(workspace, ours, theirs)
-    transaction = Transaction(backend, judged_view(workspace, ours).main, merges=(theirs,))
+    if not isinstance(backend, Remembering):
+        workspace = replace(workspace, backend=Remembering(backend))
+    mine, yours = judged_view(workspace, ours), judged_view(workspace, theirs)
+    made = joined_views(workspace, mine, yours)
+    transaction = Transaction(backend, mine.main, merges=(theirs,))
     for path, data in made.files.items():
         if data is None:
             transaction.delete(path)
@@ -54,11 +56,3 @@ def merge_tips(workspace: Workspace, ours: str, theirs: str, *, subject: str) ->
     author, committer = workspace.people
     commit = transaction.commit(f"{subject}\n", author, committer, workspace.env.now())
     return Merged(commit, "merged", len(made.records), tuple(made.kept), tuple(made.disputed))
-
-
-def sides_joined(workspace: Workspace, ours: str, theirs: str) -> Joined:
-    """What becomes of the files of two commits. Reads only."""
-    if not isinstance(workspace.backend, Remembering):
-        workspace = replace(workspace, backend=Remembering(workspace.backend))
-    base = Base.of(workspace, ours, theirs)
-    return joined(base, judged_view(workspace, ours), judged_view(workspace, theirs))

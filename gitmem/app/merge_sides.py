@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from gitmem.app.merge_base import Base, readable, together
 from gitmem.app.merge_between import Record, between
 from gitmem.app.verify_view import JudgedView
+from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord
 from gitmem.model import layout
 from gitmem.model.nouns import Memory
@@ -24,6 +25,7 @@ from gitmem.model.records import (
     event_from_bytes,
     memory_bytes,
 )
+from gitmem.model.vocabulary import VISIBLE
 from gitmem.share.events import merge_event
 from gitmem.share.memory import Side, merged_memory
 from gitmem.share.settings import merged_config
@@ -38,12 +40,19 @@ File = bytes | Entry | None
 class Joined:
     """`files`: what becomes of every path that the sides have differently. `records`: those that the merge changed
     itself, `kept` the ids of which it kept a second text, `disputed` those that it withholds until a person decides.
+    `withheld`: why a record that one side shows is not shown, by its path.
     """
 
     files: dict[str, File] = field(default_factory=dict)
     records: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
     disputed: list[str] = field(default_factory=list)
+    withheld: dict[str, str] = field(default_factory=dict)
+
+
+def joined_views(workspace: Workspace, ours: JudgedView, theirs: JudgedView) -> Joined:
+    """What becomes of the files of two commits. Reads only."""
+    return joined(Base.of(workspace, ours.main.commit or "", theirs.main.commit or ""), ours, theirs)
 
 
 def joined(base: Base, ours: JudgedView, theirs: JudgedView) -> Joined:
@@ -177,6 +186,8 @@ class _Merge:
         self.out.records.append(identifier)
         if record.memory.status == "disputed":
             self.out.disputed.append(identifier)
+        if record.memory.status not in VISIBLE:
+            self.out.withheld[path] = "; ".join(record.reasons)
 
     def _known(self, identifier: str | None) -> Iterator[str]:
         for side in (self.ours, self.theirs):

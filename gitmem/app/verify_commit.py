@@ -69,7 +69,9 @@ def check_commit(workspace: Workspace, commit: str, lookup: RangeLookup) -> Chec
     if find_secrets(info.message):
         checked.record("secret", "the commit message holds what looks like a secret", "", None)
     own, taken = verify_merge.split(parents, after)
-    _Commit(workspace, checked, parents[0], after, own, taken, lookup).check()
+    rest = verify_merge.unexplained(workspace, parents, after, own, taken)
+    merges = len(parents) > 1
+    _Commit(workspace, checked, parents[0], after, rest, taken, lookup, merges=merges).check()
     return checked
 
 
@@ -82,16 +84,21 @@ class _Commit:
         checked: Checked,
         before: JudgedView,
         after: JudgedView,
-        own: Sequence[Changed],
+        rest: verify_merge.Unexplained,
         taken: Sequence[verify_merge.Taken],
         lookup: RangeLookup,
+        *,
+        merges: bool,
     ) -> None:
+        own = rest.own
         self.workspace = workspace
         self.checked = checked
         self.before = before
         self.after = after
+        self.rest = rest
         self.taken = taken
         self.lookup = lookup
+        self.merges = merges
         self.memories = [c for c in own if c.path.startswith(f"{layout.MEMORIES}/")]
         self.tombstones = [c for c in own if c.path.startswith(f"{layout.TOMBSTONES}/")]
         self.others = [c for c in own if "/" not in c.path or c.path == layout.SCHEMA]
@@ -116,15 +123,20 @@ class _Commit:
         modified = [record for change in self.memories if change.old is not None for record in self._record(change)]
         for change in self.tombstones:
             verify_files.tombstone(ground, change, self._events)
-        verify_merge.check_taken(self.checked, self.taken)
-        for record in modified:
-            judge(ground, record, self._events(record.new.id))
-        self._judge_new(ground)
-        subjects = {layout.memory_of_path(change.path) for change in self.memories}
-        for subject in sorted(self.added.keys() - subjects - {"branch"}):
-            self._nothing_changed(subject)
-        self._taken_records()
-        verify_merge.check_together(ground, self.taken)
+        verify_merge.check_taken(self.checked, self.rest.taken)
+        if self.merges:
+            verify_merge.check_own(self.checked, self.rest.own)
+        else:
+            for record in modified:
+                judge(ground, record, self._events(record.new.id))
+            self._judge_new(ground)
+            subjects = {layout.memory_of_path(change.path) for change in self.memories}
+            for subject in sorted(self.added.keys() - subjects - {"branch"}):
+                self._nothing_changed(subject)
+        for path in self.rest.untold:
+            self.checked.note("merge.untold", "merged as gitmem does it, and no event tells of it", path)
+        self._merged_records(ground)
+        verify_merge.check_together(ground, self.rest.taken, self.rest.withheld)
 
     def _read_blob(self, entry: Entry | None) -> bytes:
         """The bytes of a file that inspection found to be there and not too long."""
@@ -308,13 +320,15 @@ class _Commit:
             self.checked.note("record.mended", "the record before this one could not be read", change.path)
             return None
 
-    def _taken_records(self) -> None:
-        """What a merge took is known to whatever comes after it."""
-        for item in self.taken:
-            identifier = layout.memory_of_path(item.path)
+    def _merged_records(self, ground: Ground) -> None:
+        """What a merge took or made is known to whatever comes after it."""
+        for path in (*(item.path for item in self.taken), *(change.path for change in self.rest.made)):
+            identifier, key = layout.memory_of_path(path), layout.tombstone_of_path(path)
             if identifier is not None:
                 memory = self.after.memory(identifier)
                 self.lookup.replace("main", identifier, claim_of(memory, "main") if memory else None)
+            elif key is not None and (tomb := self.after.tombstone(key)) is not None:
+                verify_files.known(ground, tomb)
 
 
 def _subject(event_path: str) -> str:

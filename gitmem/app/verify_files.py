@@ -111,10 +111,15 @@ def tombstone(ground: Ground, change: Changed, events_of: Callable[[str], Sequen
             checked.tip("event.missing", f"no event tells of this {entry.op}", path)
         elif told[0].actor.channel != "terminal":
             checked.tip("channel.authority", f"a {told[0].actor.channel} channel wrote a tombstone", path)
-    for entry in new.history:
+    known(ground, new)
+
+
+def known(ground: Ground, tomb: Tombstone) -> None:
+    """What is judged after this is compared with the tombstone."""
+    for entry in tomb.history:
         ground.lookup.replace("tombstone", entry.memory, None)
-    if new.standing:
-        ground.lookup.replace("tombstone", new.history[-1].memory, tombstone_claim(new))
+    if tomb.standing:
+        ground.lookup.replace("tombstone", tomb.history[-1].memory, tombstone_claim(tomb))
 
 
 def _history_before(ground: Ground, change: Changed) -> tuple[object, ...]:

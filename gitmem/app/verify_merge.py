@@ -1,18 +1,22 @@
-"""What a merge commit itself decided: it may only carry both sides on, and of a record the side that knows more.
+"""What a merge commit itself decided: only what gitmem makes of the two sides, or of a record the side that knows more.
 
-A merge can hide a change in either direction: something that neither side had, or the older of two sides.
+A merge can hide a change in either direction: something that neither side had, or the older of two sides. It is all
+one who merged: gitmem, a forge's button or a person's `git merge`; what comes out is judged.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
 from gitmem.app.facts import gather
+from gitmem.app.merge_base import readable
+from gitmem.app.merge_sides import File, joined_views
 from gitmem.app.verify_fault import Checked
 from gitmem.app.verify_record import Ground
 from gitmem.app.verify_view import JudgedView
+from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord
 from gitmem.model import layout
 from gitmem.model.claims import claim_digest
@@ -21,7 +25,7 @@ from gitmem.model.nouns import Memory
 from gitmem.model.records import event_from_bytes
 from gitmem.model.vocabulary import VISIBLE
 from gitmem.policy.gate import decide
-from gitmem.store.objects import Entry
+from gitmem.store.objects import Entry, object_id
 from gitmem.store.snapshot import Changed, changed_paths
 
 _SETTINGS: Final = (layout.CONFIG, layout.ATTRIBUTES, layout.SCHEMA)
@@ -63,6 +67,76 @@ def split(parents: Sequence[JudgedView], after: JudgedView) -> tuple[list[Change
     return own, taken
 
 
+@dataclass(frozen=True)
+class Unexplained:
+    """What of a merge commit is not what gitmem makes of its sides, and has to be judged otherwise.
+
+    `made`: the changes that are; `untold`: the records among these of which no event tells, as when a forge merged.
+    `withheld`: why a record that was taken as it is should not be shown, by its path.
+    """
+
+    own: list[Changed]
+    taken: list[Taken]
+    made: list[Changed]
+    untold: tuple[str, ...] = ()
+    withheld: Mapping[str, str] = field(default_factory=dict)
+
+
+def unexplained(
+    workspace: Workspace, parents: Sequence[JudgedView], after: JudgedView, own: list[Changed], taken: list[Taken]
+) -> Unexplained:
+    """Compare a merge commit with what gitmem makes of its sides. More than two sides are explained by nothing."""
+    if len(parents) != 2:
+        return Unexplained(own, taken, [])
+    backend = after.main.backend
+    expected = joined_views(workspace, *parents)
+
+    def as_expected(path: str, entry: Entry | None) -> bool:
+        if path not in expected.files:
+            return False
+        wanted = expected.files[path]
+        if isinstance(wanted, bytes):
+            return entry is not None and entry.oid == object_id("blob", wanted, backend.object_format)
+        return (entry and (entry.mode, entry.oid)) == (wanted and (wanted.mode, wanted.oid))
+
+    made = [change for change in own if as_expected(change.path, change.new)]
+    left = [change for change in own if not as_expected(change.path, change.new)]
+    alike = [change for change in left if _says_the_same(after, change, expected.files.get(change.path))]
+    made += alike
+    rest = [item for item in taken if not as_expected(item.path, item.new)]
+    told = {subject for path in expected.files if (subject := _told_of(path)) and after.main.entry(path) is not None}
+    untold = tuple(
+        change.path
+        for change in made
+        if (identifier := layout.memory_of_path(change.path)) is not None and identifier not in told
+    )
+    return Unexplained([c for c in left if c not in alike], rest, made, untold, expected.withheld)
+
+
+def _told_of(path: str) -> str:
+    """The subject of an event path, "" for another path."""
+    return path.rsplit("/", 1)[-1].removesuffix(".json").partition(".")[2] if layout.event_of_path(path) else ""
+
+
+def _says_the_same(after: JudgedView, change: Changed, wanted: File) -> bool:
+    """A forge that merged two texts line by line may have got the very record, in another layout."""
+    identifier = layout.memory_of_path(change.path)
+    if identifier is None or not isinstance(wanted, bytes):
+        return False
+    found = after.memory(identifier)
+    return found is not None and found == readable(wanted, change.path)
+
+
+def check_own(checked: Checked, own: Sequence[Changed]) -> None:
+    """Faults for what the merge made and gitmem does not make of its sides."""
+    for change in own:
+        if change.path.startswith(f"{layout.MEMORIES}/") and change.new is not None:
+            message = "the merge made of the record what follows from neither side"
+            checked.record("merge.own", message, change.path, change.new.oid)
+        elif change.path.startswith((f"{layout.CONFLICTS}/", f"{layout.EVENTS}/")) and change.old is None:
+            checked.tip("merge.own", "the merge brought a file that neither side has", change.path)
+
+
 def check_taken(checked: Checked, taken: Sequence[Taken]) -> None:
     """Faults for every path where the merge went back behind one of its sides."""
     for item in taken:
@@ -81,8 +155,11 @@ def check_taken(checked: Checked, taken: Sequence[Taken]) -> None:
             checked.tip("file.removed", f"{item.path} was removed", item.path)
 
 
-def check_together(ground: Ground, taken: Sequence[Taken]) -> None:
-    """Faults for what the other sides brought and the first parent's records do not allow beside them."""
+def check_together(ground: Ground, taken: Sequence[Taken], withheld: Mapping[str, str]) -> None:
+    """Faults for what the other sides brought and the first parent's records do not allow beside them.
+
+    `withheld`: what gitmem would have said, by path, had it merged.
+    """
     for item in taken:
         identifier = layout.memory_of_path(item.path)
         memory = ground.after.memory(identifier) if identifier and item.new else None
@@ -93,7 +170,10 @@ def check_together(ground: Ground, taken: Sequence[Taken]) -> None:
             continue
         change = Change(op="restore", before=memory, after=memory, reason="merged")
         facts = gather(ground.after, change, ground.lookup, channel="terminal")
-        for reason in decide(change, facts, ground.config).reasons:
+        found = decide(change, facts, ground.config).reasons
+        if item.path in withheld and not any(reason.code in _BETWEEN_SIDES for reason in found):
+            ground.checked.record("merge.disputed", withheld[item.path], item.path, item.new.oid)
+        for reason in found:
             if reason.code in _BETWEEN_SIDES:
                 ground.checked.record(reason.code, reason.message, item.path, item.new.oid)
             elif reason.code == "duplicate":

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Final, NamedTuple
+
+_LIMIT: Final = 1000  # lines of two texts that are compared; a body has 8,000 characters, and hostile ones cost time
 
 
 class _Hunk(NamedTuple):
@@ -24,7 +26,9 @@ def merged_text(base: str, ours: str, theirs: str) -> str | None:
 
 
 def merged_lines(base: Sequence[str], ours: Sequence[str], theirs: Sequence[str]) -> list[str] | None:
-    """As `merged_text`, for items that are compared whole."""
+    """As `merged_text`, for items that are compared whole. None for more than `_LIMIT` on both sides."""
+    if max(len(ours), len(theirs)) + len(base) > _LIMIT:
+        return None
     mine, yours = _hunks(base, ours), _hunks(base, theirs)
     out: list[str] = []
     at = 0
