@@ -105,7 +105,8 @@ def higher_origin_stays(change: Change, facts: Facts, config: Config | None) -> 
     if after.status == "candidate" or (facts.channel in _DECIDERS and change.op in ("accept", "supersede")):
         return  # a proposal overwrites nothing, and whoever lets it in has decided
     mine = origin_of(change, facts)
-    overwritten = [facts.linked[old] for old in after.linked("supersedes") if old in facts.linked]
+    replaced = after.linked("supersedes") if after.status in VISIBLE else ()  # what is put away overwrites nothing
+    overwritten = [facts.linked[old] for old in replaced if old in facts.linked]
     if change.op == "edit" and before is not None and not adds_only(before, after):
         overwritten.append(before)
     for old in overwritten:
