@@ -17,8 +17,10 @@ from gitmem.app.workspace import View, Workspace, raw_view
 from gitmem.errors import CorruptRecord, GitmemError, NotFound, Refused
 from gitmem.model.frozen import dataclass, field, replace
 from gitmem.model.judgement import Reason
-from gitmem.model.layout import INBOX, MAIN
+from gitmem.model.layout import INBOX, MAIN, PRIVATE
 from gitmem.store.loose import DAMAGED_HINT
+from gitmem.store.objects import empty_tree
+from gitmem.store.snapshot import Snapshot, snapshot
 from gitmem.store.worktrees import checked_out_at
 
 if TYPE_CHECKING:
@@ -33,6 +35,7 @@ class Belief:
 
     `failed` maps a path to the objects that failed there at any time, each with the reasons; `quarantined` the paths
     where such an object lies now. `inbox`: the tip of the inbox when every commit of it is this clone's own writing.
+    `private`: the newest commits that this clone wrote, or is about to write, to the private ref, the newest first.
     """
 
     commit: str | None
@@ -41,6 +44,7 @@ class Belief:
     failed: Mapping[str, Mapping[str, tuple[str, ...]]] = field(default_factory=dict)
     rejected: tuple[str, ...] = ()
     inbox: str | None = None
+    private: tuple[str, ...] = ()
 
 
 def believe(workspace: Workspace) -> Belief:
@@ -82,7 +86,9 @@ def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
         if fault.blob is not None:
             blobs = failed.setdefault(fault.path, {})
             blobs[fault.blob] = (*blobs.get(fault.blob, ()), _said(fault))
-    belief = Belief(tip, tip, _failing(raw_view(workspace, tip), failed), failed, inbox=known.inbox)
+    belief = replace(
+        known, commit=tip, tip=tip, quarantined=_failing(raw_view(workspace, tip), failed), failed=failed, rejected=()
+    )
     _save(workspace, belief)
     return belief
 
@@ -120,15 +126,38 @@ def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
     view = raw_view(workspace, belief.commit)
     own = belief.inbox is not None and belief.inbox == view.inbox.commit
     failed = {path: frozenset(blobs) for path, blobs in belief.failed.items()}
-    doubts = tuple(_doubts(belief))
-    return View(workspace, view.main, view.inbox, belief.quarantined, inbox_own=own, doubts=doubts, failed=failed)
+    private, foreign = _private(workspace, belief)
+    if foreign and writing:
+        raise Refused(f"{foreign}; nothing was written", hint="gitmem doctor says what there is to do")
+    doubts = (*_doubts(belief), *((foreign,) if foreign else ()))
+    return View(
+        workspace, view.main, view.inbox, belief.quarantined, inbox_own=own, doubts=doubts, failed=failed,
+        private=private,
+    )  # fmt: skip
+
+
+def _private(workspace: Workspace, belief: Belief) -> tuple[Snapshot, str]:
+    """What this clone wrote of its private memory, and what is wrong with the ref. Nobody else has anything to write
+    there: a mirror of somebody's repository may bring such a ref along, and nothing of it is read."""
+    backend = workspace.backend
+    tip = backend.ref(PRIVATE)
+    none = Snapshot(backend, None, empty_tree(backend.object_format))
+    if tip is None and not belief.private:
+        return none, ""
+    if tip is not None and tip in belief.private:
+        return snapshot(backend, tip), ""
+    known = next((commit for commit in belief.private if backend.resolve(commit) is not None), None)
+    what = f"at {tip[:12]}, which this clone did not write" if tip else "gone"
+    last = f"; {known[:12]} is still read" if known else "; nothing of it is read"
+    return (snapshot(backend, known) if known else none), f"{PRIVATE} is {what}{last}"
 
 
 def earlier_view(view: View, commit: str) -> View:
-    """What is believed of an earlier commit of the branch. The inbox has no past worth asking for."""
+    """What is believed of an earlier commit of the branch. The inbox has no past worth asking for, and what is this
+    user's own is left out: it has an order of its own."""
     then = raw_view(view.workspace, commit)
     failing = _failing(then, _load(view.workspace).failed)
-    return replace(view, main=then.main, quarantined=failing)
+    return replace(view, main=then.main, quarantined=failing, private=None)
 
 
 def _unbelieved(belief: Belief, writing: bool) -> Refused:
@@ -159,7 +188,16 @@ def note_own_commits(workspace: Workspace, view: View, commits: Mapping[str, str
         known = replace(known, commit=commits[MAIN], tip=commits[MAIN], rejected=())
     if INBOX in commits and (view.inbox_own or view.inbox.commit is None):
         known = replace(known, inbox=commits[INBOX])
+    if PRIVATE in commits:
+        known = replace(known, private=(commits[PRIVATE],))
     _save(workspace, known)
+
+
+def intend(workspace: Workspace, commit: str) -> None:
+    """This process is about to move the private ref to `commit`: if it is killed in between, that is its own all the
+    same."""
+    known = _load(workspace)
+    _save(workspace, replace(known, private=(commit, *known.private[:1])))
 
 
 def require_branch(workspace: Workspace) -> None:
@@ -173,8 +211,10 @@ def require_branch(workspace: Workspace) -> None:
 
 
 def forget(workspace: Workspace) -> None:
-    """Drop the pin: the next read verifies the whole branch and believes what passes."""
-    state.save(workspace.location.private, _STATE, {})
+    """Drop the pin: the next read verifies the whole branch and believes what passes. What is private is believed as it
+    lies there now."""
+    tip = workspace.backend.ref(PRIVATE)
+    state.save(workspace.location.private, _STATE, {"private": [tip]} if tip else {})
 
 
 def _rejecting(workspace: Workspace, known: Belief, tip: str | None, *why: str) -> Belief:
@@ -192,10 +232,11 @@ def _load(workspace: Workspace) -> Belief:
             quarantined=_reasons(data.get("quarantined", {})),
             failed={path: _reasons(blobs) for path, blobs in data.get("failed", {}).items()},
             rejected=tuple(data.get("rejected", ())),
+            private=tuple(data.get("private", ())),
         )
     except (AttributeError, TypeError):
         return Belief(None, None)
-    plain = all(isinstance(value, str | None) for value in (*names.values(), *belief.rejected))
+    plain = all(isinstance(value, str | None) for value in (*names.values(), *belief.rejected, *belief.private))
     return belief if plain else Belief(None, None)
 
 
@@ -215,6 +256,7 @@ def _save(workspace: Workspace, belief: Belief) -> None:
         },
         "rejected": list(belief.rejected),
         "inbox": belief.inbox,
+        "private": list(belief.private),
     }
     with suppress(GitmemError):  # a clone that may not be written to is read; it is verified again each time
         state.save(workspace.location.private, _STATE, data)

@@ -17,18 +17,28 @@ from gitmem.app.state import leave_to_owner, private_folder
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord
 from gitmem.model.ids import event_milliseconds
-from gitmem.model.layout import event_of_path, memory_of_path, tombstone_of_path
+from gitmem.model.layout import (
+    LABELS,
+    PLACES,
+    TOMBSTONE_LABELS,
+    USER,
+    event_of_path,
+    memory_of_path,
+    tombstone_of_path,
+)
 from gitmem.model.nouns import Memory, Scope
 from gitmem.model.records import memory_from_bytes, tombstone_from_bytes
+from gitmem.policy.visibility import fits
 from gitmem.recall.document import OPEN_END, Document, Prepared, prepared
 from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.positions import Step
 from gitmem.recall.search_index import SearchIndex, languages_of
 from gitmem.store.first_parent import Made, made
+from gitmem.store.port import Backend
 from gitmem.store.snapshot import snapshot
 
-_LABELS: Final = ("main", "inbox")
-_SAID: Final = (*_LABELS, "projects", "languages")
+_OTHERS: Final = ("inbox", "private", "user")  # what lies beside the branch, of which only the present is indexed
+_SAID: Final = ("main", *_OTHERS, "projects", "own", "languages")
 _EARLY: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -71,14 +81,13 @@ def kept_index(workspace: Workspace) -> SearchIndex:
 
 def changed_since(view: View, index: SearchIndex) -> set[str]:
     """The memories of which the index does not show what is believed now."""
-    backend = view.workspace.backend
     ids: set[str] = set()
-    for label, now in (("main", view.main), ("inbox", view.inbox)):
-        known = index.tips.get(label)
+    for label, ref in PLACES.items():
+        now, known = view.place(ref), index.tips.get(label, "")
         if known == (now.commit or ""):
             continue
-        before = snapshot(backend, known) if known and backend.resolve(known) is not None else None
-        paths = (memory_of_path(changed.path) for changed in record_changes(backend, before, now))
+        before = snapshot(now.backend, known) if known and now.backend.resolve(known) is not None else None
+        paths = (memory_of_path(changed.path) for changed in record_changes(now.backend, before, now))
         ids.update(path for path in paths if path)
     return ids
 
@@ -112,8 +121,10 @@ def brought_up(view: View, index: SearchIndex, *, rebuild: bool = False) -> Sear
     if past.left:
         rebuild, past = True, _Past(view, index, None)
     removals: list[tuple[str, str]] = []
-    tombs = _tombstones(view, None if rebuild else known["main"], removals)
-    wanted = [*past.versions(None if rebuild else index), *_inbox(view, None if rebuild else known["inbox"], removals)]
+    before = {} if rebuild else known
+    tombs = [tomb for ref in TOMBSTONE_LABELS for tomb in _tombstones(view, ref, before, removals)]
+    beside = [one for label in _OTHERS for one in _present(view, label, before, removals)]
+    wanted = [*past.versions(None if rebuild else index), *beside]
     index.update(
         chain(tombs, _read(view, wanted)), removals, tips,
         ended=past.ended, steps=past.steps, kept=past.kept, rebuild=rebuild,
@@ -125,19 +136,24 @@ def _tips(view: View) -> dict[str, str]:
     """What the index says of itself after this: the commits, what failed at any time (that is never indexed), whose
     memory it is, in which languages it is asked."""
     failed = {path: ",".join(sorted(blobs)) for path, blobs in view.failed.items()}
-    projects = ",".join(sorted(view.config.projects)) if view.config else ""
+    viewer = view.viewer
+    projects, own = ",".join(sorted(viewer.projects)), ",".join(sorted(viewer.own))
+    seen = {label: view.place(ref).commit for label, ref in PLACES.items()}
     languages = {"languages": ",".join(view.config.languages)} if view.config and view.config.languages else {}
-    return {**expected(view.main.commit, view.inbox.commit, failed), "projects": projects, **languages}
+    return {**expected(seen, failed), "projects": projects, "own": own, **languages}
 
 
 def _follows(view: View, index: SearchIndex, known: Mapping[str, str]) -> bool:
     """True when what the index has seen still exists, what failed still fails, nothing that it holds does, and words
     are cut as they were."""
-    backend = view.workspace.backend
     if languages_of(known) != (view.config.languages if view.config else ()):
         return False
-    if any(known[label] and backend.resolve(known[label]) is None for label in _LABELS):
+    if set(PLACES) - known.keys():
         return False
+    for label, ref in PLACES.items():
+        now = view.place(ref)
+        if known[label] and (now.commit is None or now.backend.resolve(known[label]) is None):
+            return False
     judged = {(name, blob) for name, blobs in known.items() if name not in _SAID for blob in blobs.split(",")}
     failed = {(f"failed {path}", blob) for path, blobs in view.failed.items() for blob in blobs}
     return judged <= failed and not index.holds(blob for _, blob in failed - judged)
@@ -207,31 +223,37 @@ class _Past:
             yield one if first is None else one._replace(recorded=first)
 
 
-def _inbox(view: View, known: str | None, removals: list[tuple[str, str]]) -> Iterator[Wanted]:
-    """What changed in the inbox, which has no past worth asking for."""
-    if view.inbox.commit == known:
+def _present(view: View, label: str, indexed: Mapping[str, str], removals: list[tuple[str, str]]) -> Iterator[Wanted]:
+    """What changed in a place beside the branch, whose past is not indexed."""
+    now, known = view.place(PLACES[label]), indexed.get(label)
+    if (now.commit or "") == (known or ""):
         return
-    before = snapshot(view.workspace.backend, known) if known else None
-    for changed in record_changes(view.workspace.backend, before, view.inbox):
+    before = snapshot(now.backend, known) if known else None
+    hidden = view.left_out(PLACES[label])
+    for changed in record_changes(now.backend, before, now):
         identifier = memory_of_path(changed.path)
         if identifier and known:
-            removals.append(("inbox", identifier))
-        if identifier and changed.new:
-            names = [name for name in map(event_of_path, view.inbox.event_names(identifier)) if name]
+            removals.append((label, identifier))
+        if identifier and changed.new and changed.path not in hidden:
+            names = [name for name in map(event_of_path, now.event_names(identifier)) if name]
             first, last = (_instant(names[0]), _instant(names[-1])) if names else (_EARLY, _EARLY)
-            yield Wanted("inbox", changed.path, changed.new.oid, first, last)
+            yield Wanted(label, changed.path, changed.new.oid, first, last)
 
 
-def _tombstones(view: View, known: str | None, removals: list[tuple[str, str]]) -> list[Document]:
-    """The rejected claims that stand, as far as they changed."""
-    backend = view.workspace.backend
+def _tombstones(view: View, ref: str, indexed: Mapping[str, str], removals: list[tuple[str, str]]) -> list[Document]:
+    """The rejected claims of one store that stand, as far as they changed."""
+    now, known, label = view.place(ref), indexed.get(LABELS[ref]), TOMBSTONE_LABELS[ref]
+    if (now.commit or "") == (known or ""):
+        return []
+    backend = now.backend
     before = snapshot(backend, known) if known else None
+    hidden = view.left_out(ref)
     blobs: dict[str, str] = {}
-    for changed in record_changes(backend, before, view.main):
+    for changed in record_changes(backend, before, now):
         digest = tombstone_of_path(changed.path)
         if digest and known:
-            removals.append(("tombstone", digest))
-        if digest and changed.new and changed.path not in view.quarantined:
+            removals.append((label, digest))
+        if digest and changed.new and changed.path not in hidden:
             blobs[changed.path] = changed.new.oid
     documents = []
     for (path, oid), (_, _, raw) in zip(blobs.items(), backend.read_many(blobs.values()), strict=True):
@@ -242,20 +264,26 @@ def _tombstones(view: View, known: str | None, removals: list[tuple[str, str]]) 
                 id=tomb.digest, kind="fact", title=claim.title, body=claim.body, status="wrong",
                 scope=Scope(tomb.project), origin="inferred",
             )  # fmt: skip
-            documents.append(Document("tombstone", rejected, at, at, oid))
+            documents.append(Document(label, rejected, at, at, oid))
     return documents
 
 
 def _read(view: View, wanted: list[Wanted]) -> Iterator[Prepared]:
     """What the index takes of each version. Of many, another process makes the larger part."""
-    blobs = view.workspace.backend.read_many(one.blob for one in wanted)
-    own = view.inbox_own
     made = partial(_prepared, languages=view.config.languages if view.config else ())
-    read = ((one, raw, one.label == "main" or own) for one, (_, _, raw) in zip(wanted, blobs, strict=True))
+    theirs = [one for one in wanted if one.label == "user"]
+    here = [one for one in wanted if one.label != "user"]
+    stores = ((view.place(USER).backend, theirs), (view.workspace.backend, here))
+    read = chain.from_iterable(_read_in(view, backend, some) for backend, some in stores if some)
     if len(wanted) < _MANY or not worthwhile():
         return chain.from_iterable(map(made, ([one] for one in read)))
     # Forked now: once the index is written tantivy has threads of its own, and git's answers are read by one.
     return _with_another(Beside(made), made, read)
+
+
+def _read_in(view: View, backend: Backend, wanted: list[Wanted]) -> Iterator[Read]:
+    blobs = backend.read_many(one.blob for one in wanted)
+    return ((one, raw, view.trusts(PLACES[one.label])) for one, (_, _, raw) in zip(wanted, blobs, strict=True))
 
 
 def _with_another(
@@ -279,7 +307,7 @@ def _prepared(batch: Sequence[Read], languages: tuple[str, ...]) -> list[Prepare
             if one.label == "main":
                 raise
             continue  # what a hand put into the inbox and cannot be read is no candidate, and stops no reader
-        if memory.id == memory_of_path(one.path):
+        if memory.id == memory_of_path(one.path) and fits(one.label, memory.scope.audience):
             document = Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until, raw)
             made.append(prepared(document, languages))
     return made

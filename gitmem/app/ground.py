@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from gitmem.app import state
 from gitmem.app.env import Env
 from gitmem.app.meaning import model_of
+from gitmem.app.user_store import tip
 from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Viewer
-from gitmem.model.layout import INBOX, MAIN
+from gitmem.model.layout import INBOX, MAIN, PLACES, PRIVATE, USER
+from gitmem.model.vocabulary import AUDIENCES
 from gitmem.recall.search_index import SearchIndex
 from gitmem.store.at_rest import AtRest, look
 
@@ -94,9 +96,14 @@ def answered(env: Env, ask: Callable[[Ground], _T]) -> _T:
 
 
 def _at_hand(env: Env) -> Ground | None:
-    """The ground when neither the branch, nor the inbox, nor what is believed has moved since the index was written."""
-    seen = look(env.start or env.cwd, env.environ, (MAIN, INBOX))
+    """The ground when neither the branch, nor the inbox, nor what is the user's own, nor what is believed has moved
+    since the index was written."""
+    seen = look(env.start or env.cwd, env.environ, (MAIN, INBOX, PRIVATE))
     if seen is None or seen.refs[MAIN] is None:
+        return None
+    try:
+        own_tip = tip(env.environ)
+    except (OSError, ValueError):
         return None
     believed = state.load(seen.private, "belief")
     if believed.get("commit") != seen.refs[MAIN] or believed.get("rejected") or believed.get("quarantined"):
@@ -104,11 +111,12 @@ def _at_hand(env: Env) -> Ground | None:
     index = SearchIndex.open(seen.private / "index", model_of(env))
     failed = _failed(believed)
     tips = dict(index.tips)
-    projects = tips.pop("projects", "")
+    projects, own = tips.pop("projects", ""), tips.pop("own", "")
     tips.pop("languages", None)  # a config that names others is another commit
-    if failed is None or not projects or tips != expected(seen.refs[MAIN], seen.refs[INBOX], failed):
+    there = {label: own_tip if ref == USER else seen.refs[ref] for label, ref in PLACES.items()}
+    if failed is None or not projects or tips != expected(there, failed):
         return None
-    viewer = Viewer(frozenset(projects.split(",")))
+    viewer = Viewer(frozenset(projects.split(",")), frozenset(AUDIENCES), frozenset(own.split(",") if own else ()))
     return Ground(
         env, index, viewer, seen.refs[MAIN] or "", seen.head, seen.work_tree, seen.private, env.now(), seen=seen
     )
@@ -122,9 +130,10 @@ def _failed(believed: Mapping[str, Any]) -> dict[str, str] | None:
         return None
 
 
-def expected(main: str | None, inbox: str | None, failed: dict[str, str]) -> dict[str, str]:
-    """What an index that has seen all of this says of itself, but for the projects."""
-    return {"main": main or "", "inbox": inbox or "", **{f"failed {path}": blobs for path, blobs in failed.items()}}
+def expected(tips: Mapping[str, str | None], failed: dict[str, str]) -> dict[str, str]:
+    """What an index that has seen all of this says of itself, but for the projects. tips: by `layout.PLACES`."""
+    seen = {label: commit or "" for label, commit in tips.items()}
+    return {**seen, **{f"failed {path}": blobs for path, blobs in failed.items()}}
 
 
 def _patiently(bring_up: Callable[[], SearchIndex]) -> SearchIndex:

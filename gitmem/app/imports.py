@@ -22,11 +22,11 @@ from gitmem.evidence.commit import expand_many
 from gitmem.model.frozen import replace
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Reason
-from gitmem.model.layout import INBOX, MAIN, TOMBSTONES
+from gitmem.model.layout import HOMES, INBOX, MAIN, PLACES, TOMBSTONES
 from gitmem.model.nouns import Draft, Memory
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.notes.items import Note, Skipped
-from gitmem.policy.landing import lands
+from gitmem.policy.landing import decides
 from gitmem.policy.near import words
 from gitmem.policy.text_rules import is_plain
 
@@ -124,7 +124,7 @@ def import_notes(
 def _require_person(workspace: Workspace) -> None:
     env = workspace.env
     config = believed_view(workspace).require_config()
-    if lands(env.channel, config) == "main":
+    if decides(env.channel, config):
         return
     who = "this was not called by a person at a terminal" if env.channel != "terminal" else "policy sends it to review"
     seen = f" (seen: {env.host})" if env.host else ""
@@ -206,7 +206,7 @@ class _Run:
                 self.result.already += 1
                 continue
             self._note = note
-            ref = MAIN if memory.status == "active" else INBOX
+            ref = HOMES.get(memory.scope.audience, MAIN) if memory.status == "active" else INBOX
             change = Change("import", memory, reason=self._reason)
             yield Mutation(change, ref, unresolved=built.unresolved, plain=look.plain)
 
@@ -295,7 +295,7 @@ def _in_memory(view: View, notes: int) -> Lookup:
     if stored > 10 * notes:
         return index_lookup(view)
     made = ClaimSet()
-    for ref, where in ((MAIN, "main"), (INBOX, "inbox")):
+    for where, ref in PLACES.items():
         for memory in view.memories(ref):
             made.add(claim_of(memory, where))
     for path, raw in view.main.read_all(TOMBSTONES):

@@ -23,7 +23,7 @@ from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.text import one_line
 from gitmem.model.times import holds_at, parse_instant
 from gitmem.model.vocabulary import WAITING
-from gitmem.policy.landing import lands
+from gitmem.policy.landing import decides
 from gitmem.policy.transitions import legal_moves
 
 # The state that each plain move leads to.
@@ -201,7 +201,7 @@ def require_reason(reason: str, command: str) -> None:
 def require_person(view: View, verb: str, memory: Memory, reason: str) -> None:
     """Raise Refused, and keep it in the outbox, when this channel may propose only."""
     env = view.workspace.env
-    if lands(env.channel, view.require_config()) == "main":
+    if decides(env.channel, view.require_config(), memory.scope.audience):
         return
     op: Any = _OPS.get(verb, verb)
     if env.channel == "terminal":

@@ -9,6 +9,7 @@ from typing import Any
 from gitmem.app.batch import Batch
 from gitmem.app.belief import believed_view
 from gitmem.app.facts import Lookup, index_lookup, sources
+from gitmem.app.user_store import made
 from gitmem.app.workspace import View, Workspace
 from gitmem.app.writing import Judged, Mutation, judge, write
 from gitmem.errors import Ambiguous, GitmemError, NotFound, UsageError
@@ -16,8 +17,8 @@ from gitmem.evidence.resolvers import expand
 from gitmem.model.frozen import dataclass
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Decision, Reason
-from gitmem.model.layout import INBOX, MAIN
-from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory, Proposal, Scope
+from gitmem.model.layout import HOMES, INBOX, MAIN, PLACES
+from gitmem.model.nouns import Config, Draft, EvidenceRef, Link, Memory, Proposal, Scope
 from gitmem.model.records import digest, event_from_bytes
 from gitmem.model.text import one_line
 from gitmem.model.vocabulary import VISIBLE
@@ -45,8 +46,11 @@ def remember(
 ) -> list[Remembered]:
     """Admit all drafts in one commit, or none. Raises Refused with the reasons of every draft.
 
-    `reason` goes into the events: why these are remembered.
+    `reason` goes into the events: why these are remembered. A draft for the user makes the user's own store on first
+    use.
     """
+    if not dry_run and any(draft.audience == "user" for draft in drafts):
+        made(workspace)
     identifiers = [memory_id(workspace.env.random(8)) for _ in drafts]
     kept: list[Remembered | None] = []
 
@@ -59,7 +63,7 @@ def remember(
             if same is not None:
                 kept[number] = Remembered(same, "unchanged")
                 continue
-            ref = MAIN if memory.status == "active" else INBOX
+            ref = HOMES.get(memory.scope.audience, MAIN) if memory.status == "active" else INBOX
             mutations.append(Mutation(Change(op, memory, reason=reason), ref, unresolved=built.unresolved))
         return mutations
 
@@ -85,9 +89,8 @@ def build(view: View, drafts: Sequence[Draft], identifiers: Sequence[str], statu
     """The records that the drafts would become. A reference that cannot be expanded becomes a reason."""
     config = view.require_config()
     channel = view.workspace.env.channel
-    landing = status or ("active" if lands(channel, config) == "main" else "candidate")
     where = sources(view, channel)
-    made = []
+    built = []
     for draft, identifier in zip(drafts, identifiers, strict=True):
         evidence: list[EvidenceRef] = []
         unresolved: list[Reason] = []
@@ -98,9 +101,14 @@ def build(view: View, drafts: Sequence[Draft], identifiers: Sequence[str], statu
                 evidence.append(expand(item, where) if isinstance(item, str) else item)
             except GitmemError as error:
                 unresolved.append(Reason(_code(error), error.message, error.hint, f"evidence[{position}]"))
-        memory = _memory(view, draft, identifier, landing, config.project, evidence)
-        made.append(Built(memory, tuple(unresolved)))
-    return made
+        audience = draft.audience
+        store = view.config_for(audience)
+        own = audience == "private" and channel == "capture"  # what the gate derives decides whether it stays there
+        here = "active" if own or lands(channel, store, audience) != INBOX else "candidate"
+        project = (store or Config(project="user" if audience == "user" else config.project)).project
+        memory = _memory(view, draft, identifier, status or here, project, evidence)
+        built.append(Built(memory, tuple(unresolved)))
+    return built
 
 
 def _code(error: GitmemError) -> str:
@@ -150,7 +158,7 @@ def already_there(view: View, known: Lookup, memory: Memory) -> Memory | None:
     for claim in known.candidates(memory):
         if (claim.title, claim.body, claim.kind) != (memory.title, memory.body, memory.kind):
             continue
-        ref = {"main": MAIN, "inbox": INBOX}.get(claim.where)
+        ref = PLACES.get(claim.where)
         found = view.memory(claim.id, ref) if ref else None
         if ref is None or found is None or not _same(found, memory):
             continue
@@ -168,12 +176,12 @@ def _same(found: Memory, memory: Memory) -> bool:
 
 def proposal_of(view: View, identifier: str, ref: str) -> Proposal | None:
     """Who said first what a record says, from the event that brought it; None when no event tells."""
-    source = view.main if ref == MAIN else view.inbox
+    source = view.place(ref)
     names = source.event_names(identifier)
     raw = source.read(names[0]) if names else None
     if raw is None:
         return None
-    event = event_from_bytes(raw, path=names[0], trusted=ref == MAIN)
+    event = event_from_bytes(raw, path=names[0], trusted=ref != INBOX)
     return event.proposed or Proposal(
         at=event.at, actor=event.actor, event=digest(raw), op=event.op, reason=event.reason or None
     )
@@ -194,7 +202,8 @@ def check_drafts(workspace: Workspace, drafts: Sequence[Draft]) -> list[tuple[st
     before = Batch()
     for draft in drafts:
         (built,) = build(view, [draft], [memory_id(workspace.env.random(8))], None)
-        mutation = Mutation(Change("create", built.memory), MAIN, unresolved=built.unresolved)
+        ref = HOMES.get(built.memory.scope.audience, MAIN)
+        mutation = Mutation(Change("create", built.memory), ref, unresolved=built.unresolved)
         (judged,) = judge(view, [mutation], known, "", batch=before)
         answers.append((draft.title, judged.decision))
     return answers

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
@@ -11,13 +11,13 @@ from gitmem.app import belief
 from gitmem.app.beside import Beside, worthwhile
 from gitmem.app.chain import Chain, open_chain, save_chains
 from gitmem.app.workspace import View, Workspace
-from gitmem.errors import Refused
+from gitmem.errors import NotFound, Refused
 from gitmem.model.claims import claim_digest
 from gitmem.model.frozen import dataclass
 from gitmem.model.ids import event_id
 from gitmem.model.judgement import Change
-from gitmem.model.layout import INBOX, MAIN, memory_path, tombstone_path
-from gitmem.model.nouns import Actor, Config, Event, GateRecord, Memory, Proposal, Tombstone, TombstoneEntry
+from gitmem.model.layout import INBOX, MAIN, PRIVATE, USER, memory_path, tombstone_path
+from gitmem.model.nouns import Actor, Event, GateRecord, Memory, Proposal, Tombstone, TombstoneEntry
 from gitmem.model.records import digest, edited_bytes, memory_bytes, memory_from_bytes, tombstone_bytes
 from gitmem.model.text import one_line
 from gitmem.model.times import format_instant
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 _MANY: Final = 1000  # records of one write above which the rest are made beside
 _BATCH: Final = 250
+_ORDER: Final = (MAIN, PRIVATE, USER, INBOX)
 
 
 @dataclass(frozen=True)
@@ -90,7 +91,7 @@ class Staging:
 
     def put(self, item: Judged) -> None:
         mutation = item.mutation
-        refs = [ref for ref in (MAIN, INBOX) if ref == mutation.ref or (ref == INBOX and mutation.leaves_inbox)]
+        refs = [ref for ref in _ORDER if ref == mutation.ref or (ref == INBOX and mutation.leaves_inbox)]
         for ref in refs:
             opened = self._opened(ref)
             told = _told(item, opened.events)
@@ -108,14 +109,25 @@ class Staging:
 
     def publish(self, subject: str) -> dict[str, str]:
         """The new commit of each ref that moved. Raises RefMoved when somebody else moved one; then nothing is."""
-        workspace, commits = self._workspace, self.commits(subject)
+        commits = self.commits(subject)
         told = f"gitmem: {one_line(subject, 80)}"
-        workspace.backend.move_refs(
-            [RefMove(ref, commit, self._open[ref].base.commit, told) for ref, commit in commits.items()]
-        )
-        save_chains(workspace, {ref: (self._open[ref].chain, commit) for ref, commit in commits.items()})
-        belief.note_own_commits(workspace, self._view, commits)
+        # Two repositories have no common step. The user's own store is first: a candidate that is in both for a moment
+        # is accepted once more, one that were in neither would be lost.
+        if USER in commits and self._view.user is not None:
+            self._move(self._view.user, {MAIN: self._open[USER]}, {MAIN: commits[USER]}, told)
+        here = {ref: commit for ref, commit in commits.items() if ref != USER}
+        if here:
+            self._move(self._view, self._open, here, told)
         return commits
+
+    def _move(self, view: View, refs: Mapping[str, _Open], commits: Mapping[str, str], told: str) -> None:
+        """Move the refs of one repository, and note what this process wrote there."""
+        workspace = view.workspace
+        if PRIVATE in commits:
+            belief.intend(workspace, commits[PRIVATE])
+        workspace.backend.move_refs([RefMove(ref, new, refs[ref].base.commit, told) for ref, new in commits.items()])
+        save_chains(workspace, {ref: (refs[ref].chain, new) for ref, new in commits.items()})
+        belief.note_own_commits(workspace, view, commits)
 
     def commits(self, subject: str) -> dict[str, str]:
         """The new commit for each ref, written; no ref moves."""
@@ -125,14 +137,17 @@ class Staging:
         author, committer = self._workspace.people
         return {
             ref: self._open[ref].transaction.commit(message, author, committer, self._now)
-            for ref in sorted(self._open, key=(MAIN, INBOX).index)
+            for ref in sorted(self._open, key=_ORDER.index)
         }
 
     def _opened(self, ref: str) -> _Open:
         if ref not in self._open:
-            base = self._view.main if ref == MAIN else self._view.inbox
-            backend = self._workspace.backend
-            self._open[ref] = _Open(base, Transaction(backend, base), open_chain(self._workspace, ref, base))
+            base = self._view.place(ref)
+            store, name = (self._view.user, MAIN) if ref == USER else (self._view, ref)
+            if store is None:
+                raise NotFound("there is no store for what is remembered for the user", hint="gitmem doctor")
+            chain = open_chain(store.workspace, name, base)
+            self._open[ref] = _Open(base, Transaction(store.workspace.backend, base), chain)
         return self._open[ref]
 
     def _stage_beside(self, opened: _Open, told: _Told, mutation: Mutation) -> bool:
@@ -160,8 +175,8 @@ class Staging:
         if ref == INBOX and mutation.leaves_inbox:
             opened.transaction.delete(where)
             return
-        if mutation.entomb and ref == MAIN:
-            tomb = _entombed(self._view, self._view.require_config(), change, mutation.entomb, event)
+        if mutation.entomb and ref != INBOX:
+            tomb = _entombed(self._view, ref, change, mutation.entomb, event)
             opened.transaction.put(tombstone_path(tomb.digest), tombstone_bytes(tomb))
         if mutation.stores_record:
             opened.transaction.put(where, _record_bytes(opened.base, where, change, canonical))
@@ -212,11 +227,12 @@ def _reread(raw: bytes, path: str, memory: Memory) -> bytes:
     return raw
 
 
-def _entombed(view: View, config: Config, change: Change, op: Literal["reject", "lift"], event: Event) -> Tombstone:
+def _entombed(view: View, ref: str, change: Change, op: Literal["reject", "lift"], event: Event) -> Tombstone:
     memory = change.after
+    config = view.config_for(memory.scope.audience) or view.require_config()
     key = claim_digest(config.project, memory.kind, memory.title, memory.body)
     entry = TombstoneEntry(op=op, at=event.at, event=event.id, memory=memory.id, reason=event.reason)
-    before = view.tombstone(key)
+    before = view.tombstone(key, ref)
     if before is not None:
         return replace(before, history=(*before.history, entry))
     return Tombstone(

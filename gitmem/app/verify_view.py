@@ -45,9 +45,9 @@ class JudgedView(View):
             if memory is not None:
                 yield memory
 
-    def tombstone(self, digest: str) -> Tombstone | None:
+    def tombstone(self, digest: str, ref: str = MAIN) -> Tombstone | None:
         path = tombstone_path(digest)
-        raw = self.bytes_at(path)
+        raw = self.bytes_at(path) if ref == MAIN else None
         try:
             return None if raw is None else tombstone_from_bytes(raw, path=path)
         except CorruptRecord:

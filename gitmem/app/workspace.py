@@ -14,11 +14,23 @@ from gitmem.errors import Ambiguous, NotFound
 from gitmem.model.frozen import dataclass, field
 from gitmem.model.ids import id_prefix
 from gitmem.model.judgement import Viewer
-from gitmem.model.layout import CONFIG, INBOX, MAIN, MEMORIES, memory_of_path, memory_path, tombstone_path
+from gitmem.model.layout import (
+    CONFIG,
+    INBOX,
+    LABELS,
+    MAIN,
+    MEMORIES,
+    PLACES,
+    PRIVATE,
+    USER,
+    memory_of_path,
+    memory_path,
+    tombstone_path,
+)
 from gitmem.model.nouns import Config, Memory, Tombstone
 from gitmem.model.records import config_from_bytes, memory_from_bytes, tombstone_from_bytes
-from gitmem.model.vocabulary import STATUSES
-from gitmem.policy.visibility import withheld_view
+from gitmem.model.vocabulary import AUDIENCES, STATUSES
+from gitmem.policy.visibility import fits, withheld_view
 from gitmem.store.objects import Identity, empty_tree
 from gitmem.store.port import Backend
 from gitmem.store.repository import Location, locate, open_backend
@@ -52,7 +64,17 @@ class Workspace:
         """The search index that the writes of this process have open, by its folder."""
         return {}
 
+    @cached_property
+    def user(self) -> Workspace | None:
+        """The user's own store, None when there is none. In that store itself there is no other."""
+        from gitmem.app.user_store import opened
+
+        return opened(self)
+
     def close(self) -> None:
+        own = self.__dict__.get("user")
+        if own is not None:
+            own.close()
         self.backend.close()
 
 
@@ -71,6 +93,11 @@ def open_workspace(env: Env, *, long_lived: bool = False, meanwhile: Callable[[]
     return Workspace(env, location, backend)
 
 
+def workspace_at(env: Env, location: Location, *, long_lived: bool) -> Workspace:
+    """The repository that was found already."""
+    return Workspace(env, location, open_backend(location, long_lived=long_lived))
+
+
 @lru_cache(maxsize=256)
 def read_memory(raw: bytes, path: str, trusted: bool) -> Memory:
     """The memory in these bytes. The gate asks for the same few several times a write."""
@@ -79,7 +106,7 @@ def read_memory(raw: bytes, path: str, trusted: bool) -> Memory:
 
 @dataclass(frozen=True)
 class Found:
-    """A memory and where it lies: MAIN or INBOX."""
+    """A memory and where it lies: MAIN, PRIVATE, USER or INBOX."""
 
     memory: Memory
     ref: str
@@ -91,7 +118,8 @@ class View:
     each path the blobs that failed there at any time.
 
     `inbox_own`: every commit of the inbox was written by this clone, so its records need no check of types.
-    `doubts`: what of the branch is not believed, in a line each.
+    `doubts`: what of the branch is not believed, in a line each. `private`: this user's own memory about this project;
+    None where only the branch is looked at, and then the user's own store is not looked at either.
     """
 
     workspace: Workspace
@@ -101,6 +129,29 @@ class View:
     inbox_own: bool = False
     doubts: tuple[str, ...] = ()
     failed: Mapping[str, frozenset[str]] = field(default_factory=dict)
+    private: Snapshot | None = None
+
+    @cached_property
+    def user(self) -> View | None:
+        """What is believed of the user's own store; None when there is none, or it cannot be read (`doubts` of what
+        is told say so)."""
+        from gitmem.app.user_store import believed
+
+        return None if self.private is None else believed(self.workspace)
+
+    def place(self, ref: str) -> Snapshot:
+        """The files of MAIN, INBOX, PRIVATE or USER."""
+        if ref in (MAIN, INBOX):
+            return self.main if ref == MAIN else self.inbox
+        backend = self.workspace.backend
+        here = self.private if ref == PRIVATE else self.user.main if self.user else None
+        return here or Snapshot(backend, None, empty_tree(backend.object_format))
+
+    def config_for(self, audience: str) -> Config | None:
+        """The config by which records for `audience` are judged: that of the store that they are for."""
+        if audience != "user":
+            return self.config
+        return self.user.config if self.user else None
 
     @cached_property
     def config(self) -> Config | None:
@@ -115,20 +166,36 @@ class View:
 
     @property
     def viewer(self) -> Viewer:
-        """Who reads here: this project, what the team may see."""
-        return Viewer(projects=self.config.projects if self.config else frozenset())
+        """Who reads here: the user of this clone, of this project, with what is that user's own."""
+        own = self.config_for("user")
+        return Viewer(
+            self.config.projects if self.config else frozenset(), frozenset(AUDIENCES),
+            own.projects if own else frozenset(),
+        )  # fmt: skip
 
     def memory(self, identifier: str, ref: str = MAIN) -> Memory | None:
-        """One memory of one ref in any state, or None. What is quarantined does not exist."""
+        """One memory of one ref in any state, or None. What is quarantined does not exist, nor what lies where its
+        audience does not belong."""
         path = memory_path(identifier)
-        if ref == MAIN and path in self.quarantined:
+        if path in self.left_out(ref):
             return None
-        raw = (self.main if ref == MAIN else self.inbox).read(path)
-        return None if raw is None else read_memory(raw, path, ref == MAIN or self.inbox_own)
+        raw = self.place(ref).read(path)
+        memory = None if raw is None else read_memory(raw, path, self.trusts(ref))
+        return memory if memory is not None and fits(LABELS[ref], memory.scope.audience) else None
+
+    def left_out(self, ref: str) -> Mapping[str, tuple[str, ...]]:
+        """The paths of a place whose bytes failed verification, and why."""
+        if ref == USER:
+            return self.user.quarantined if self.user else {}
+        return self.quarantined if ref == MAIN else {}
+
+    def trusts(self, ref: str) -> bool:
+        """Whether the records of a place were verified, so that they need no check of types."""
+        return ref != INBOX or self.inbox_own
 
     def anywhere(self, identifier: str) -> Found | None:
-        """The memory in the branch, else in the inbox."""
-        for ref in (MAIN, INBOX):
+        """The memory on the branch, else of the user's own, else in the inbox."""
+        for ref in PLACES.values():
             memory = self.memory(identifier, ref)
             if memory is not None:
                 return Found(memory, ref)
@@ -138,7 +205,7 @@ class View:
         """The one memory of this project, in any state, whose id begins with what a person typed. Raises NotFound or
         Ambiguous with candidates."""
         wanted = id_prefix(prefix)
-        ids = sorted(set(self.main.memory_ids(wanted)) | set(self.inbox.memory_ids(wanted)))
+        ids = sorted({identifier for ref in PLACES.values() for identifier in self.place(ref).memory_ids(wanted)})
         own = withheld_view(self.viewer, STATUSES)
         found = [item for item in map(self.anywhere, ids) if item is not None and own.admits(item.memory)]
         if len(found) == 1:
@@ -158,14 +225,16 @@ class View:
 
     def memories(self, ref: str = MAIN) -> Iterator[Memory]:
         """Every memory of a ref in every state, streamed in path order."""
-        source = self.main if ref == MAIN else self.inbox
-        for path, raw in source.read_all(MEMORIES):
-            if memory_of_path(path) and not (ref == MAIN and path in self.quarantined):
-                yield memory_from_bytes(raw, path=path, trusted=ref == MAIN or self.inbox_own)
+        hidden = self.left_out(ref)
+        for path, raw in self.place(ref).read_all(MEMORIES):
+            if memory_of_path(path) and path not in hidden:
+                memory = memory_from_bytes(raw, path=path, trusted=self.trusts(ref))
+                if fits(LABELS[ref], memory.scope.audience):
+                    yield memory
 
-    def tombstone(self, digest: str) -> Tombstone | None:
+    def tombstone(self, digest: str, ref: str = MAIN) -> Tombstone | None:
         path = tombstone_path(digest)
-        raw = None if path in self.quarantined else self.main.read(path)
+        raw = None if path in self.left_out(ref) else self.place(ref).read(path)
         return None if raw is None else tombstone_from_bytes(raw, path=path, trusted=True)
 
 

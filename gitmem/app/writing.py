@@ -22,7 +22,7 @@ from gitmem.errors import RefMoved, Refused
 from gitmem.model.frozen import dataclass, replace
 from gitmem.model.ids import event_id
 from gitmem.model.judgement import Change, Decision, Facts, Reason
-from gitmem.model.layout import CONFIG, INBOX, MAIN
+from gitmem.model.layout import CONFIG, INBOX, MAIN, PRIVATE
 from gitmem.model.nouns import Actor, Config, Event, GateRecord, Memory, Proposal
 from gitmem.model.records import (
     config_bytes,
@@ -31,6 +31,7 @@ from gitmem.model.records import (
 from gitmem.model.text import one_line
 from gitmem.model.times import format_instant
 from gitmem.policy.gate import RULES_VERSION, decide
+from gitmem.policy.landing import lands
 from gitmem.store.identity import identity
 from gitmem.store.lock import writer_lock
 from gitmem.store.port import RefMove
@@ -185,11 +186,13 @@ def judge(
     beside = dict(alongside)
     for mutation in mutations:
         facts = gather(
-            view, mutation.change, lookup, batch=batch, alongside=beside, names=(subject,), exact_secrets=exact
-        )
+            view, mutation.change, lookup, batch=batch, alongside=beside, names=(subject,), exact_secrets=exact,
+            private_store=mutation.ref != MAIN,
+        )  # fmt: skip
         if mutation.plain:
             facts = replace(facts, plain=mutation.change.after)
-        decision = decide(mutation.change, facts, config)
+        audience = mutation.change.after.scope.audience
+        decision = decide(mutation.change, facts, config if audience == "team" else view.config_for(audience))
         if batch is not None:
             batch.add(mutation.change.after)
         if mutation.unresolved:
@@ -215,8 +218,14 @@ def refuses(item: Judged) -> bool:
 
 
 def _landed(item: Judged) -> Judged:
-    """The item where the gate lets it land: what is held waits in the inbox."""
-    if item.decision.verdict != "hold":
+    """The item where it is let in: what the gate holds waits in the inbox, and so does what capture brings and neither
+    quotes a person nor saw itself."""
+    change, channel = item.mutation.change, item.facts.channel
+    caught = change.before is None and channel == "capture" and item.mutation.ref == PRIVATE
+    config = Config(project=change.after.scope.project)
+    if item.decision.verdict != "hold" and not (
+        caught and lands(channel, config, change.after.scope.audience, item.decision.origin) == INBOX
+    ):
         return item
     after = replace(item.mutation.change.after, status="candidate")
     return replace(item, mutation=replace(item.mutation, ref=INBOX, change=replace(item.mutation.change, after=after)))

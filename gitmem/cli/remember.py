@@ -42,6 +42,10 @@ Steps = Annotated[list[str] | None, typer.Option("--step", help="A step of a pla
 Claims = Annotated[list[str] | None, typer.Option("--claim", help="A claim of a concept.")]
 Groundings = Annotated[list[str] | None, typer.Option("--grounding", help="What grounds a concept.")]
 File = Annotated[Path | None, typer.Option("--file", "-f", help="Drafts in YAML or JSON; - is standard input.")]
+Private = Annotated[
+    bool, typer.Option("--private", help="For you alone, in this project: never pushed, read beside the team's.")
+]
+User = Annotated[bool, typer.Option("--user", help="For you alone, in all of your projects.")]
 Because = Annotated[str, typer.Option("--because", help="Why; the log keeps it.")]
 
 
@@ -68,17 +72,21 @@ def remember(
     claim: Claims = None,
     grounding: Groundings = None,
     because: Because = "",
+    private: Private = False,
+    user: User = False,
     file: File = None,
     edit: Annotated[bool, typer.Option("--edit", help="Write the draft in $EDITOR.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show the decision and the YAML; write nothing.")] = False,
 ) -> None:
     """Put memory in, with its evidence.
 
-    A person at a terminal writes to gitmem/main; everybody else proposes a candidate to the inbox. What lacks
+    A person at a terminal writes to gitmem/main, or with --private or --user to a store of their own; everybody else
+    proposes a candidate to the inbox. What lacks
     evidence, repeats what is known or was rejected before is refused with every reason, and nothing is written.
     """
     run(
-        ctx.obj, file=file, edit=edit, dry_run=dry_run, kind=kind, title=title, body=body, evidence=evidence, tags=tag,
+        ctx.obj, file=file, edit=edit, dry_run=dry_run, private=private, user=user, kind=kind, title=title,
+        body=body, evidence=evidence, tags=tag,
         paths=path, key=key, aliases=alias, valid_from=valid_from, valid_until=valid_until, solves=solves,
         tried_for=tried_for, derived_from=derived_from, relates_to=relates_to, distinct_from=distinct_from,
         ruled_out=ruled_out, cue=cue, steps=step, claims=claim, groundings=grounding, because=because,

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.cli.quick import Flags
 from gitmem.errors import UsageError
+from gitmem.model.frozen import replace
 from gitmem.model.nouns import Alternative, Draft, Link, Step, Valid
 from gitmem.model.vocabulary import KINDS
 
@@ -29,9 +30,15 @@ FLAGS: Final = Flags(
         "--relates-to": "relates_to", "--distinct-from": "distinct_from", "--ruled-out": "ruled_out",
         "--step": "steps", "--claim": "claims", "--grounding": "groundings",
     },
-    yes={"--edit": "edit", "--dry-run": "dry_run"},
+    yes={"--edit": "edit", "--dry-run": "dry_run", "--private": "private", "--user": "user"},
 )  # fmt: skip
 
+_STORES: Final = {
+    "team": "gitmem/main", "private": "your private memory of this project", "user": "your memory of all projects"
+}  # fmt: skip
+_FOR: Final = {
+    "team": "", "private": " for you alone, in this project", "user": " for you alone, in all of your projects"
+}  # fmt: skip
 _TEMPLATE: Final = """\
 {comment}
 # Lines with # are left out. Save and close to remember it; close unchanged to stop.
@@ -145,12 +152,22 @@ def run(
     edit: bool = False,
     dry_run: bool = False,
     because: str = "",
+    private: bool = False,
+    user: bool = False,
     **flags: Any,
 ) -> None:
-    """Remember what the flags describe, see `draft_of_flags`, or the drafts of a file, and show what became of it."""
+    """Remember what the flags describe, see `draft_of_flags`, or the drafts of a file, and show what became of it.
+
+    `private`, `user`: for whom all of them are, whatever the drafts say.
+    """
     from gitmem.app.workspace import open_workspace
 
+    if private and user:
+        raise UsageError("--private and --user are two stores", hint="--user is read in all of your projects")
+
     def take(drafts: list[Draft]) -> None:
+        if private or user:
+            drafts = [replace(draft, audience="private" if private else "user") for draft in drafts]
         workspace = open_workspace(door.env, meanwhile=_load_writing)
         from gitmem.app import catch_up  # noqa: F401 - beside git, which starts to read objects
         from gitmem.app.remember import remember
@@ -188,7 +205,7 @@ def _in_editor(door: Door, file: str | Path | None, take: Callable[[list[Draft]]
 def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
     """What became of one draft."""
     from gitmem.cli.shown import cited, memory_data, memory_line, reason_data
-    from gitmem.model.layout import INBOX, MAIN
+    from gitmem.model.layout import HOMES, INBOX
     from gitmem.model.records import memory_bytes
 
     memory = item.memory
@@ -201,18 +218,19 @@ def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
         }
         if dry_run:
             data["yaml"] = memory_bytes(memory).decode()
-        data["memory"] = memory_data(memory, INBOX if memory.status == "candidate" else MAIN)
+        data["memory"] = memory_data(memory, INBOX if memory.status == "candidate" else HOMES[memory.scope.audience])
         door.data(data)
         return
     if dry_run:
-        where = "gitmem/main as active" if item.result == "active" else "the inbox as a candidate"
+        home = _STORES[memory.scope.audience]
+        where = f"{home} as active" if item.result == "active" else "the inbox as a candidate"
         door.say(door.style("already remembered" if item.result == "unchanged" else f"would go to {where}", "green"))
         _reasons(door, item)
         for line in memory_bytes(memory).decode().rstrip("\n").split("\n"):
             door.say(f"  {door.style(line)}")
         return
     what = {
-        "active": "remembered",
+        "active": "remembered" + _FOR[memory.scope.audience],
         "candidate": "waits in the inbox",
         "unchanged": "already remembered",
     }[item.result]

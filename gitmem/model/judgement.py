@@ -32,14 +32,14 @@ class Resolution:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A record that says nearly the same. `where` is "main", "inbox" or "tombstone"."""
+    """A record that says nearly the same. `where`: of `layout.PLACES`, "tombstone", or "batch" for the same write."""
 
     id: str
     kind: str
     title: str
     body: str
     status: str
-    where: Literal["main", "inbox", "tombstone", "batch"]
+    where: Literal["main", "private", "user", "inbox", "tombstone", "batch"]
     similarity: float
 
 
@@ -103,10 +103,12 @@ class Decision:
 
 @dataclass(frozen=True)
 class Viewer:
-    """Who reads. An empty `projects` sees nothing."""
+    """Who reads. An empty `projects` sees nothing. `own`: the projects of the user's own store, whose records are for
+    the audience "user" wherever that user is, and no others are."""
 
     projects: frozenset[str]
     audiences: frozenset[str] = frozenset({"team"})
+    own: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -120,10 +122,11 @@ class Filter:
     audiences: frozenset[str]
     statuses: frozenset[str]
     valid_at: datetime | None
+    own: frozenset[str] = frozenset()
 
     def admits(self, memory: Memory) -> bool:
         return (
-            memory.scope.project in self.projects
+            memory.scope.project in (self.own if memory.scope.audience == "user" else self.projects)
             and memory.scope.audience in self.audiences
             and memory.status in self.statuses
             and (self.valid_at is None or holds_at(memory.valid.start, memory.valid.until, self.valid_at))

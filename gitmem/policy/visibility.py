@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
+from typing import Final
 
 from gitmem.model.judgement import Filter, Viewer
+from gitmem.model.layout import HOMES, PLACES
 from gitmem.model.vocabulary import AUDIENCES, STATUSES, VISIBLE
+
+_READ_BESIDE: Final = {"team": ("team",), "private": ("team", "private", "user"), "user": ("user",)}
 
 
 def visible(viewer: Viewer, *, at: datetime | None, statuses: Iterable[str] = VISIBLE) -> Filter:
@@ -29,4 +33,17 @@ def _filter(viewer: Viewer, statuses: frozenset[str], at: datetime | None) -> Fi
         audiences=viewer.audiences & frozenset(AUDIENCES),
         statuses=statuses,
         valid_at=at,
+        own=viewer.own,
     )
+
+
+def fits(place: str, audience: str) -> bool:
+    """Whether a record for `audience` may lie in a place of `layout.PLACES`. What lies elsewhere is shown to nobody:
+    a record that says of itself that it is private is not made so by lying on the branch, nor the other way round."""
+    return place == "inbox" or HOMES.get(audience) == PLACES[place]
+
+
+def compared(audience: str, other: str, *, rejected: bool = False) -> bool:
+    """Whether a record for `audience` is judged by its likeness to one for `other`: when all who will read the first
+    may read the second, so that nobody is told the same twice. What the team rejected is rejected for all of it."""
+    return other in _READ_BESIDE.get(audience, ()) or (rejected and other == "team")

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 from gitmem.model.judgement import Filter
 from gitmem.recall.document import NOW, OPEN_END, OPEN_START, folders_of, microseconds, plain_path
-from gitmem.recall.query import EVERY_VERSION, Query
+from gitmem.recall.query import ACCEPTED, EVERY_VERSION, Query
 
 _FEW: Final = 32  # values up to which single terms are faster than tantivy's set of terms, which walks the dictionary
+
+_OWN: Final = frozenset({"user"})  # the audience whose records are of the projects of the user's own store
 
 
 class Clauses:
@@ -84,8 +86,9 @@ class Clauses:
             admitted = [self.any_of([self.must(admitted), self.must(self.visible(also))])]
         clauses = [
             *admitted,
-            self.one_of("ref", query.refs or ("main", "inbox")),
+            self.one_of("ref", query.refs or (*ACCEPTED, "inbox")),
             *self.stood(query.position),
+            *self.on_record(query.position),
         ]
         for field, values in (("kind", query.kinds), ("status", query.statuses), ("origin", query.origins)):
             if values:
@@ -120,13 +123,21 @@ class Clauses:
             return spared
         return [self.between("since", 0, position), self.between("until", position + 1, OPEN_END), *spared]
 
+    def on_record(self, position: int | None) -> list[Any]:
+        """What lies beside the branch has no place in its history: it is there now, and ever, and at no position."""
+        return [] if position in (None, EVERY_VERSION) else [self.one_of("ref", ("main", "inbox"))]
+
     def visible(self, seen: Filter | None) -> list[Any]:
         """`Filter.admits`, clause for clause. Empty sets admit nothing."""
         if seen is None:
             return []
         clauses = [
-            self.one_of("project", seen.projects),
-            self.one_of("audience", seen.audiences),
+            self.any_of(
+                [
+                    self.must([self.one_of("project", seen.projects), self.one_of("audience", seen.audiences - _OWN)]),
+                    self.must([self.one_of("project", seen.own), self.one_of("audience", seen.audiences & _OWN)]),
+                ]
+            ),
             self.one_of("status", seen.statuses),
         ]
         if seen.valid_at is not None:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, Final
 
 from gitmem.model.frozen import dataclass
+from gitmem.model.layout import TOMBSTONE_LABELS
 from gitmem.model.nouns import FileRef, Memory, TestRef
 from gitmem.model.records import memory_bytes
 from gitmem.model.times import parse_instant
@@ -40,10 +41,10 @@ NUMBER_FIELDS: Final = (
 class Document:
     """One version of a memory to be indexed.
 
-    ref: "main", "inbox" or "tombstone", where it lies. recorded, changed: aware UTC times of the memory's first event
-    and of the one that made this version. blob: the git object id of the file. It stood on the branch at the positions
-    [since, until) of its first-parent history (`gitmem.recall.positions`); what lies elsewhere has no past. raw: the
-    bytes of the file, where they are at hand.
+    ref: where it lies, of `layout.PLACES` or `layout.TOMBSTONE_LABELS`. recorded, changed: aware UTC times of the
+    memory's first event and of the one that made this version. blob: the git object id of the file. It stood on the
+    branch at the positions [since, until) of its first-parent history (`gitmem.recall.positions`); what lies elsewhere
+    has no past. raw: the bytes of the file, where they are at hand.
     """
 
     ref: str
@@ -91,7 +92,7 @@ def newest(recorded: int, name: str) -> int:
 def card_of(document: Document, languages: tuple[str, ...] = ()) -> Card:
     """What is kept beside the index of this version: its tokens for ranking, its bytes for the answer."""
     parts = [" ".join(tokens(text, languages)) for text in texts_of(document.memory, document.recorded)]
-    record = b"" if document.ref == "tombstone" else document.raw or memory_bytes(document.memory)
+    record = b"" if document.ref in TOMBSTONE_LABELS.values() else document.raw or memory_bytes(document.memory)
     names = names_of(document.memory)
     return Card(document.ref, document.memory.id, document.since, document.blob, names, _BREAK.join(parts), record)
 

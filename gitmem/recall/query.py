@@ -13,6 +13,7 @@ from gitmem.model.records import memory_from_bytes
 from gitmem.recall.document import OPEN_END
 
 EVERY_VERSION: Final = -1
+ACCEPTED: Final = ("main", "private", "user")  # where a memory lies that was let in
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class Query:
     """A search. Empty `texts` ask for everything that passes, newest first.
 
     phrase: each text has to occur word for word; phrases: so have these, beside the texts. kinds, statuses, refs,
-    origins: any of them; empty does not ask (`refs` is the accepted branch unless said otherwise). tags: all of
+    origins: any of them; empty does not ask (`refs` is what was let in unless said otherwise; at an earlier position
+    it is the branch alone, which alone has a past here). tags: all of
     them. path: memories about that file or folder, about what lies in it, or about a folder that holds it. about:
     those about exactly one of these. since, until: recorded in [since, until). after: versions that came later than
     this position. position: as the branch stood there (`gitmem.recall.positions`); None is now,
@@ -39,7 +41,7 @@ class Query:
     key: str | None = None
     path: str | None = None
     about: tuple[str, ...] = ()
-    refs: tuple[str, ...] = ("main",)
+    refs: tuple[str, ...] = ACCEPTED
     origins: tuple[str, ...] = ()
     since: datetime | None = None
     until: datetime | None = None

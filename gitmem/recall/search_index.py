@@ -29,7 +29,7 @@ from gitmem.recall.document import (
 from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.index_state import State, stamp, state_from_text, state_text
 from gitmem.recall.positions import Positions, PositionsFile, Step
-from gitmem.recall.query import Found, Hit, Query, Term
+from gitmem.recall.query import ACCEPTED, Found, Hit, Query, Term
 from gitmem.recall.reader import Reader
 from gitmem.recall.writer_lock import writer_lock
 
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 # What tantivy, the cards and numbers that were changed on disk raise.
 _BROKEN: Final = (ValueError, OSError, TypeError, ArithmeticError, LookupError, zlib.error)
 WRITER_MEMORY: Final = 30_000_000  # bytes; tantivy takes no less than 15 MB
-REFS: Final = ("main", "inbox")
+REFS: Final = (*ACCEPTED, "inbox")
 _REBUILD = "gitmem reindex builds it again"
 _ATTEMPTS: Final = 10  # to open what a writer replaces meanwhile; each loses only to one more whole update
 
@@ -298,8 +298,8 @@ class SearchIndex:
         return self._names(self._clauses.must([*self._clauses.stood(None), self._clauses.one_of("id", known)]))
 
     def versions(self, ids: Iterable[str], seen: Filter | None, position: int | None = None) -> list[Hit]:
-        """The versions of these memories on the branch that stood at a position and that `seen` admits, as `Query`
-        says it. By id, the newer first."""
+        """The versions of these memories, of those that were let in, that stood at a position and that `seen` admits,
+        as `Query` says it. By id, the newer first."""
         return self._of("id", ids, seen, position)
 
     def linking(self, links: Iterable[str], seen: Filter | None, position: int | None = None) -> list[Hit]:
@@ -338,7 +338,9 @@ class SearchIndex:
 
     def _of(self, field: str, values: Iterable[str], seen: Filter | None, position: int | None) -> list[Hit]:
         clauses = self._clauses
-        query = [clauses.one_of(field, values), clauses.term("ref", "main")]
+        query = [
+            clauses.one_of(field, values), clauses.one_of("ref", ACCEPTED), *clauses.on_record(position)
+        ]  # fmt: skip
         with self._damage_is_typed():
             query = clauses.must([*query, *clauses.stood(position), *clauses.visible(seen)])
             return self._reader.versions(query) if self._reader else []

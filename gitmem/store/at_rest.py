@@ -77,6 +77,22 @@ def look(start: Path, environ: Mapping[str, str], names: Iterable[str]) -> AtRes
         return None
 
 
+def bare_tip(folder: Path, name: str) -> str | None:
+    """What a full ref name points at in a bare repository; None when there is no such repository or ref.
+
+    Raises OSError and ValueError when only git can tell.
+    """
+    try:
+        if os.stat(folder).st_uid != os.geteuid():  # noqa: PTH116
+            raise ValueError("another owner")
+    except FileNotFoundError:
+        return None
+    try:
+        return _object(_line(folder / name))
+    except FileNotFoundError:
+        return _tip(folder, _packed(folder), name)
+
+
 def _nearest(start: str) -> tuple[str, Path] | None:
     """The nearest folder with a .git, and the git folder that it means."""
     device = os.stat(start).st_dev  # noqa: PTH116 - a Path costs more than the look

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shlex
 from collections.abc import Callable, Mapping
@@ -152,6 +153,23 @@ def locate(
     if not inherited:
         _refuse_home(location, start, named, environ)
     return location
+
+
+def bare_location(folder: Path, environ: Mapping[str, str]) -> Location:
+    """A bare repository that gitmem made itself at `folder`, without asking git. Raises UnsupportedRepository when it
+    belongs to somebody else or git keeps it in another way than it was made."""
+    if folder.stat().st_uid != os.geteuid():
+        raise UnsupportedRepository(f"{folder} belongs to another user", hint="set XDG_DATA_HOME to a folder of yours")
+    config = _configuration(folder / "config")
+    odd = [name for name in config if name.startswith("extensions.")]
+    if odd or not (folder / "objects").is_dir():
+        what = f"it uses {odd[0]}" if odd else "it has no objects"
+        raise UnsupportedRepository(f"{folder} is no store that gitmem made: {what}", hint="move it away")
+    environ = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+    return Location(
+        git_dir=folder, common_dir=folder, work_tree=None, bare=True, object_format="sha1", ref_format="files",
+        shallow=False, partial=False, head=None, head_ref=None, environ=environ,
+    )  # fmt: skip
 
 
 def open_backend(location: Location, *, long_lived: bool, at_once: bool = False) -> Backend:

@@ -126,12 +126,13 @@ def test_a_dry_run_shows_the_yaml_and_writes_nothing(repo: Path, gitmem: Run) ->
 
 @pytest.mark.parametrize("audience", ["private", "user"])
 def test_nothing_private_lands_where_the_team_reads(repo: Path, gitmem: Run, audience: str) -> None:
-    draft = {**BATCH[0], "audience": audience}
-    for channel in ("terminal", "agent"):
-        refused = gitmem(repo, "remember", "--json", stdin=json.dumps(draft), channel=channel)
-        assert (refused.code, codes(refused)) == (3, ["audience.store"])
+    before = git(repo, "rev-parse", "gitmem/main")
+    draft = {**BATCH[0], "audience": audience, "evidence": ['human:"batches are what I send"']}
+    assert gitmem(repo, "remember", "--json", stdin=json.dumps(draft)).lines[0]["result"] == "active"
     assert gitmem(repo, "remember", stdin=json.dumps({**draft, "audience": "world"})).code == 2
-    assert gitmem(repo, "remember", stdin=json.dumps({**draft, "audience": "team"})).code == 0
+    assert git(repo, "rev-parse", "gitmem/main") == before
+    assert gitmem(repo, "remember", stdin=json.dumps({**BATCH[0], "audience": "team"})).code == 0
+    assert git(repo, "rev-parse", "gitmem/main") != before
 
 
 def test_check_says_what_remember_would_and_writes_nothing(repo: Path, gitmem: Run) -> None:

@@ -13,7 +13,6 @@ from gitmem.model.judgement import Change
 from gitmem.model.nouns import HumanRef, Link, MemoryRef, UrlRef
 from gitmem.model.vocabulary import CHANNELS, ORIGIN_RANK
 from gitmem.policy.gate import decide
-from gitmem.policy.landing import lands
 from gitmem.policy.origin import derive_origin, lineage
 from tests.policy.builders import CONFIG, OTHER, SHA, create, facts, file_ref, memory, move, verified
 
@@ -103,9 +102,3 @@ def test_lineage_comes_first(channel: Any, resolutions: Any, linked: Any) -> Non
     assert origin in ORIGIN_RANK
     if any(source.origin == "external" for source in linked.values()):
         assert origin == "external"
-
-
-def test_only_a_person_at_a_terminal_with_local_review_lands_on_main() -> None:
-    assert {c: lands(c, CONFIG) for c in CHANNELS} == {c: "main" if c == "terminal" else "inbox" for c in CHANNELS}
-    assert {lands(c, replace(CONFIG, review="forge")) for c in CHANNELS} == {"inbox"}
-    assert lands("terminal", None) == "inbox"

@@ -151,8 +151,10 @@ if SHARED.is_dir():
             seen = TEAM
             if "as" in query:
                 viewer = query["as"]
-                projects = {viewer["project"], f"user-{viewer['user']}", "everyone"} if viewer else set()
-                seen = replace(TEAM, projects=frozenset(projects), audiences=frozenset({"team", "user"}))
+                projects = {viewer["project"], "everyone"} if viewer else set()
+                own = {f"user-{viewer['user']}"} if viewer else set()
+                both = frozenset({"team", "user"})
+                seen = replace(TEAM, projects=frozenset(projects), audiences=both, own=frozenset(own))
             found = ask(index, query["q"], seen)
             assert set(query["must"]) <= set(found), query
             assert not set(query["must_not"]) & set(found), query
