@@ -7,13 +7,13 @@ from datetime import datetime
 from typing import Any, Final
 
 from gitmem.app.belief import believed_view
-from gitmem.app.facts import index_lookup, sources
+from gitmem.app.facts import index_lookup
+from gitmem.app.reading import drifts_of
 from gitmem.app.remember import proposal_of
 from gitmem.app.verdicts import accepting, deciding, waiting
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import judge
 from gitmem.errors import GitmemError, NotFound, Refused
-from gitmem.evidence.drift import drift
 from gitmem.evidence.short import line_range
 from gitmem.model.citations import citation
 from gitmem.model.claims import claim_digest
@@ -196,12 +196,12 @@ def _looked_at(view: View, item: Found, proposal: Proposal | None, came: str, kn
     judged = list(judge(view, mutations, known, "", alongside={m.change.after.id: m.change.after for m in mutations}))
     first = judged[0]
     env = view.workspace.env
-    where = sources(view, env.channel)
     # Who may decide is the door's to say; here it is asked what stands against the record.
     reasons = tuple(r for judgement in judged for r in judgement.decision.reasons if r.code != "channel.authority")
     decision = first.decision if reasons else replace(first.decision, verdict="admit")
     at = parse_instant(proposal.at) if proposal else env.now()
     near = first.facts.neighbours
+    drifted = drifts_of(view.workspace, view, memory)
     alone = weighty(first.mutation.change, first.facts, decision)
     return Waiting(
         memory=memory,
@@ -209,7 +209,7 @@ def _looked_at(view: View, item: Found, proposal: Proposal | None, came: str, kn
         proposal=proposal,
         session=came,
         age=max((env.now() - at).total_seconds(), 0.0),
-        cited=tuple(_cited(view, r, drift(r.ref, where)) for r in first.facts.resolutions),
+        cited=tuple(_cited(view, r, became) for r, became in zip(first.facts.resolutions, drifted, strict=True)),
         neighbours=tuple(n for n in near if not _is_rejected(n)),
         rejected=tuple(_rejected(view, near)),
         key_holder=first.facts.key_holder,
