@@ -71,6 +71,7 @@ def lines(item: Item, now: datetime, style: Style, *, full: bool = False) -> lis
     memory = item.memory
     tags = style(" [" + ", ".join(memory.tags) + "]", "dim") if memory.tags else ""
     old = f"({style(item.earlier, 'red')}) " if item.earlier else ""
+    old += "" if memory.scope.audience == "team" else f"({style(memory.scope.audience, 'cyan')}) "
     title = style(one_line(memory.title, TITLE_LINE))
     out = [f"{style(memory.id[:SHORT], 'bold')}  {style(memory.kind.ljust(13), 'dim')}  {old}{title}{tags}"]
     standing = [memory.status, age(item.hit.recorded, now), memory.origin, f"review {REVIEW_LEVEL}"]
@@ -111,6 +112,7 @@ def item_data(item: Item, now: datetime, *, full: bool = False) -> dict[str, Any
     }
     told: Mapping[str, Any] = {
         "no_longer_holds": item.earlier,
+        "only_for": {"private": "this user, in this project", "user": "this user"}.get(memory.scope.audience),
         "why_here": item.place,
         "key": memory.key,
         "tags": list(memory.tags),

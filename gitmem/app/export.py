@@ -2,32 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from gitmem.app.belief import believed_view
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, NotFound
-from gitmem.model.layout import MAIN, TOMBSTONES
+from gitmem.model.frozen import replace
+from gitmem.model.layout import HOMES, MAIN, TOMBSTONES
 from gitmem.model.records import to_data, tombstone_from_bytes
 from gitmem.model.vocabulary import STATUSES
 from gitmem.policy.visibility import visible, withheld_view
 
 
-def records(workspace: Workspace, *, everything: bool) -> Iterator[dict[str, Any]]:
+def records(
+    workspace: Workspace, *, everything: bool, audiences: Sequence[str] = ("team",)
+) -> Iterator[dict[str, Any]]:
     """Each memory that is visible and true now, as data; with `everything` those of every state and time and the
-    tombstones."""
+    tombstones. `audiences`: for whom they are; what is a user's own leaves only when it is asked for."""
     view = believed_view(workspace)
     view.require_config()
-    viewer = view.viewer
+    viewer = replace(view.viewer, audiences=view.viewer.audiences & set(audiences))
+    places = [HOMES[audience] for audience in HOMES if audience in audiences]
     wanted = withheld_view(viewer, STATUSES) if everything else visible(viewer, at=workspace.env.now())
-    for memory in view.memories():
-        if wanted.admits(memory):
-            yield to_data(memory)
-    if everything:
-        for path, raw in view.main.read_all(TOMBSTONES):
-            if path not in view.quarantined:
+    for ref in places:
+        for memory in view.memories(ref):
+            if wanted.admits(memory):
+                yield to_data(memory)
+        for path, raw in view.place(ref).read_all(TOMBSTONES) if everything else ():
+            if path not in view.left_out(ref):
                 yield {"tombstone": to_data(tombstone_from_bytes(raw, path=path, trusted=True))}
 
 

@@ -9,11 +9,12 @@ from itertools import islice
 
 from gitmem.app import belief
 from gitmem.app.workspace import Found, View, Workspace
-from gitmem.model.layout import EVENTS, INBOX, MAIN, MEMORIES, TOMBSTONES, event_of_path, memory_path
+from gitmem.model.layout import EVENTS, MAIN, MEMORIES, PLACES, TOMBSTONES, event_of_path, memory_path
 from gitmem.model.nouns import Event, Memory
 from gitmem.model.records import event_from_bytes, memory_from_bytes, to_data, tombstone_from_bytes
 from gitmem.model.yaml_codec import emit
 from gitmem.store.objects import CommitInfo, parse_commit
+from gitmem.store.port import Backend
 from gitmem.store.snapshot import Snapshot, changed_paths, tree_of
 
 
@@ -51,26 +52,23 @@ def log(workspace: Workspace, prefix: str | None, *, limit: int | None = None, d
 
 
 def _entries(view: View, found: Found | None, diffs: bool) -> Iterator[Entry]:
-    refs = [(MAIN, view.main.commit), (INBOX, view.inbox.commit)]
-    if found is None:
-        refs = refs[:1]
-    for ref, tip in refs:
+    for ref in (MAIN,) if found is None else PLACES.values():
+        tip = view.place(ref).commit
         if tip is None:
             continue
         paths = _paths(view, found, ref) if found else ()
         if found and not paths:
             continue
-        for commit in view.workspace.backend.log(tip, paths=paths):
+        for commit in view.place(ref).backend.log(tip, paths=paths):
             yield from _of_commit(view, commit, ref, found, diffs)
 
 
 def _paths(view: View, found: Found, ref: str) -> tuple[str, ...]:
-    source = view.main if ref == MAIN else view.inbox
-    return tuple(source.event_names(found.memory.id))
+    return tuple(view.place(ref).event_names(found.memory.id))
 
 
 def _of_commit(view: View, commit: str, ref: str, found: Found | None, diffs: bool) -> Iterator[Entry]:
-    backend = view.workspace.backend
+    backend = view.place(ref).backend
     info = parse_commit(backend.read(commit)[1])
     parents = [tree_of(backend, parent) for parent in info.parents]
     events: list[Event] = []
@@ -95,13 +93,13 @@ def _of_commit(view: View, commit: str, ref: str, found: Found | None, diffs: bo
     for event in sorted(events, key=lambda event: event.id, reverse=True):
         if found is not None and event.memory != found.memory.id:
             continue
-        old, new = (_record(view, oid) for oid in blobs.get(memory_path(event.memory or "--"), (None, None)))
+        old, new = (_record(backend, oid) for oid in blobs.get(memory_path(event.memory or "--"), (None, None)))
         title = new.title if new else old.title if old else rejected.get(event.memory or "", "")
         yield Entry(event, commit, _who(info), ref, title, _diff(old, new) if diffs else "")
 
 
-def _record(view: View, oid: str | None) -> Memory | None:
-    return None if oid is None else memory_from_bytes(view.workspace.backend.read(oid)[1], trusted=True)
+def _record(backend: Backend, oid: str | None) -> Memory | None:
+    return None if oid is None else memory_from_bytes(backend.read(oid)[1], trusted=True)
 
 
 def _who(info: CommitInfo) -> str:
@@ -121,8 +119,8 @@ def blame(workspace: Workspace, prefix: str) -> list[Line]:
     view = belief.believed_view(workspace)
     view.require_config()
     found = view.find(prefix)
-    backend = view.workspace.backend
-    source = view.main if found.ref == MAIN else view.inbox
+    source = view.place(found.ref)
+    backend = source.backend
     path = memory_path(found.memory.id)
     tip = source.commit
     if tip is None:
@@ -132,16 +130,12 @@ def blame(workspace: Workspace, prefix: str) -> list[Line]:
     for commit in backend.log(tip, paths=[path])[::-1]:
         snap_tree = tree_of(backend, commit)
         entry = entries.get(commit)
-        raw = _at(view, snap_tree, path)
+        raw = Snapshot(backend, None, snap_tree).read(path)
         if raw is None or entry is None:
             continue
         text = emit(to_data(memory_from_bytes(raw, path=path, trusted=True))).splitlines()
         lines = _attributed(lines, text, entry)
     return lines
-
-
-def _at(view: View, tree: str, path: str) -> bytes | None:
-    return Snapshot(view.workspace.backend, None, tree).read(path)
 
 
 def _attributed(before: list[Line], text: list[str], entry: Entry) -> list[Line]:

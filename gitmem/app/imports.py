@@ -291,7 +291,7 @@ class _Known:
 
 
 def _in_memory(view: View, notes: int) -> Lookup:
-    stored = len(view.main.memory_ids()) + len(view.inbox.memory_ids())
+    stored = sum(len(view.place(ref).memory_ids()) for ref in PLACES.values())
     if stored > 10 * notes:
         return index_lookup(view)
     made = ClaimSet()

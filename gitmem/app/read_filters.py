@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from datetime import datetime
 
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, replace
 from gitmem.model.globs import covers
+from gitmem.model.judgement import Viewer
 from gitmem.model.nouns import FileRef, Memory, TestRef
 from gitmem.recall.document import folders_of, plain_path
 
@@ -25,7 +26,12 @@ class Filters:
     until: datetime | None = None
     valid_at: datetime | None = None
     inbox: bool = False
+    audiences: tuple[str, ...] = ()
     limit: int = 50
+
+    def narrowed(self, viewer: Viewer) -> Viewer:
+        """`viewer`, to be shown only what is for the audiences that were asked for."""
+        return replace(viewer, audiences=viewer.audiences & set(self.audiences)) if self.audiences else viewer
 
 
 def about(memory: Memory, path: str) -> bool:

@@ -16,12 +16,12 @@ from gitmem.errors import NotFound, UsageError
 from gitmem.evidence.drift import drifts, said
 from gitmem.model.frozen import replace
 from gitmem.model.judgement import Filter, Resolution
-from gitmem.model.layout import INBOX, MAIN, memory_path
+from gitmem.model.layout import PLACES, memory_path
 from gitmem.model.nouns import FileRef, Memory
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import STATUSES, VISIBLE, WAITING
 from gitmem.policy.visibility import visible, withheld_view
-from gitmem.recall.query import Query
+from gitmem.recall.query import ACCEPTED, Query
 from gitmem.store.objects import parse_commit
 from gitmem.store.transaction import root_commit_id
 
@@ -58,8 +58,7 @@ def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
     view, moment = view_at(workspace, at)
     view.require_config()
     found = view.find(prefix)
-    source = view.main if found.ref == MAIN else view.inbox
-    raw = source.read(memory_path(found.memory.id)) or b""
+    raw = view.place(found.ref).read(memory_path(found.memory.id)) or b""
     # A stored human reference was judged by the channel of its own event; here it is only shown.
     resolved = resolutions(view, found.memory, "terminal")
     became = drifts_of(workspace, view, found.memory)
@@ -131,7 +130,7 @@ def listing(ground: Ground, filters: Filters) -> Listed:
     while True:
         found = ground.index.search(query, wanted)
         items += (
-            Found(hit.memory, MAIN if hit.ref == "main" else INBOX)
+            Found(hit.memory, PLACES[hit.ref])
             for hit in found.hits
             if filters.path is None or about(hit.memory, filters.path)
         )
@@ -147,7 +146,7 @@ def _filter(ground: Ground, filters: Filters) -> Filter:
     unknown = [status for status in filters.statuses if status not in (*STATUSES, EVERY)]
     if unknown:
         raise UsageError(f"there is no status {unknown[0]!r}", hint=f"one of {', '.join(STATUSES)}, or {EVERY}")
-    viewer = ground.viewer
+    viewer = filters.narrowed(ground.viewer)
     if filters.scope is not None and filters.scope not in viewer.projects:
         raise UsageError(
             f"this repository's project is {', '.join(sorted(viewer.projects))}, not {filters.scope!r}",
@@ -163,7 +162,7 @@ def _refs(filters: Filters) -> tuple[str, ...]:
     """Candidates lie in the inbox until they are accepted, and so do those that were rejected or taken back."""
     if filters.inbox:
         return ("inbox",)
-    return ("main", "inbox") if any(status not in VISIBLE for status in filters.statuses) else ("main",)
+    return (*ACCEPTED, "inbox") if any(status not in VISIBLE for status in filters.statuses) else ACCEPTED
 
 
 def key_value(ground: Ground, key: str, *, valid_at: datetime | None = None, as_of: str | None = None) -> list[Memory]:

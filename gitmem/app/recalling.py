@@ -103,6 +103,7 @@ def recall(ground: Ground, asked: Asked) -> Answer:
     """Raises UsageError for an empty question and NotFound for an `as_of` that names nothing."""
     if not asked.questions or not all(question.strip() for question in asked.questions):
         raise UsageError("recall what?", hint='gitmem recall "redis timeout"; gitmem list shows everything')
+    ground = replace(ground, viewer=asked.filters.narrowed(ground.viewer))
     then = moment(ground, asked.as_of)
     seen = visible(ground.viewer, at=asked.filters.valid_at or then.at)
     doubt = learn(ground)
@@ -122,7 +123,8 @@ def recall(ground: Ground, asked: Asked) -> Answer:
                 replace(known, questions=(*known.questions, number)) if known else _item(hit, seen, then, number)
             )
     made = _finished(ground, list(items.values()), seen, then)
-    warnings = (*ground.warnings, *filter(None, [doubt or ground.index.doubt]))
+    left = unplaced(ground, then)
+    warnings = (*ground.warnings, *filter(None, [doubt or ground.index.doubt, left]))
     return Answer(made, total, searched, then, tuple(sorted(ground.viewer.projects)), abstained, warnings)
 
 
@@ -146,6 +148,14 @@ def _finished(ground: Ground, items: Sequence[Item], seen: Filter, then: Moment)
     return tuple(
         replace(item, beside=tuple(near), drifts=lost) for item, near, lost in zip(items, fresh, gone, strict=True)
     )
+
+
+def unplaced(ground: Ground, then: Moment) -> str:
+    """What is left out of an answer about the past: what is a user's own has an order of its own."""
+    own = [label for label in ("private", "user") if ground.index.tips.get(label) and label in ground.viewer.audiences]
+    if then.position is None or not own:
+        return ""
+    return f"memory of your own ({', '.join(own)}) is left out: only the branch is read as it was at an earlier time"
 
 
 def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
@@ -262,6 +272,6 @@ def _item(hit: Hit, seen: Filter, then: Moment, number: int) -> Item:
 def _abstention(ground: Ground, asked: Asked, question: str, then: Moment, found: Found) -> Abstention:
     """How many memories in a withheld state would have answered."""
     wide = withheld_view(ground.viewer, WITHHELD)
-    query = replace(query_of(asked, question, then, _NEAR_MISSES), refs=("main", "inbox"), statuses=())
+    query = replace(query_of(asked, question, then, _NEAR_MISSES), refs=(), statuses=())
     answering = {hit.id: hit.memory.status for hit in ground.index.search(query, wide).hits if hit.confidence >= SURE}
     return Abstention(found.searched, dict(Counter(answering.values())), found.confidence, SURE)

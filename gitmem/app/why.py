@@ -63,6 +63,7 @@ def why(ground: Ground, asked: Asked, expected: str | None) -> Why:
         raise UsageError("why what? one question is needed", hint='gitmem why "redis timeout" 7k3q')
     learn(ground)
     question = asked.questions[0]
+    ground = replace(ground, viewer=asked.filters.narrowed(ground.viewer))
     then = moment(ground, asked.as_of)
     seen = visible(ground.viewer, at=asked.filters.valid_at or then.at)
     wide = replace(asked, filters=replace(asked.filters, limit=_EVERY))
@@ -93,6 +94,8 @@ def _filters(asked: Asked, then: Moment, seen: Filter) -> Iterator[str]:
     """What every hit had to meet, in words."""
     filters = asked.filters
     yield f"project {' or '.join(sorted(seen.projects))}, audience {' or '.join(sorted(seen.audiences))}"
+    if seen.own:
+        yield f"for the audience user: project {' or '.join(sorted(seen.own))}"
     yield f"state {', '.join(s for s in VISIBLE if s in seen.statuses)}"
     if seen.valid_at is not None:
         yield f"true at {seen.valid_at.isoformat()}"

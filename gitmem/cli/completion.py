@@ -7,8 +7,9 @@ from typing import Final
 
 from gitmem.app.env import Env
 from gitmem.errors import UsageError
+from gitmem.model.layout import INBOX, PLACES
 from gitmem.model.schema import NAMES
-from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, STATUSES
+from gitmem.model.vocabulary import AUDIENCES, KINDS, ORIGIN_RANK, STATUSES
 
 SCRIPTS: Final = {
     "bash": """\
@@ -75,20 +76,21 @@ def _identifiers(verb: str, env: Env) -> list[str]:
     from gitmem.app.workspace import open_workspace
 
     view = believed_view(open_workspace(env))
-    waiting = view.inbox.memory_ids()
-    return waiting if verb in _OF_INBOX else [*view.main.memory_ids(), *waiting]
+    places = (INBOX,) if verb in _OF_INBOX else PLACES.values()
+    return [identifier for ref in places for identifier in view.place(ref).memory_ids()]
 
 
 _GLOBAL: Final = ("--json", "--repo", "--color", "--help")
 _OF_INBOX: Final = ("accept", "reject")
 _TAKE_ID: Final = frozenset(
     {*_OF_INBOX, "show", "log", "blame", "edit", "supersede", "wrong", "lift", "retract", "archive", "restore",
-     "dispute"}
+     "dispute", "promote"}
 )  # fmt: skip
 _VALUES: Final = {
     **dict.fromkeys(("--kind", "-k"), KINDS),
     **dict.fromkeys(("--status", "-s"), STATUSES),
     "--origin": tuple(ORIGIN_RANK),
+    "--audience": AUDIENCES,
     "--color": ("auto", "always", "never"),
 }
 _WORDS: Final = {

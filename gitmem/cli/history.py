@@ -11,7 +11,7 @@ from gitmem.app.history import Entry
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import Id, single
 from gitmem.cli.door import Door
-from gitmem.model.layout import INBOX
+from gitmem.model.layout import LABELS, MAIN
 from gitmem.model.records import to_data
 from gitmem.model.text import one_line
 
@@ -39,7 +39,7 @@ def shown_event(door: Door, entry: Entry) -> None:
     event = entry.event
     moved = event.status_to and event.status_to != event.status_from
     move = f"{event.status_from or 'new'} → {event.status_to}  " if moved else ""
-    where = "(inbox)  " if entry.ref == INBOX else ""
+    where = "" if entry.ref == MAIN else f"({LABELS[entry.ref]})  "
     subject = event.memory[:8] if event.memory else "branch"
     head = f"{door.style(event.at[:19] + 'Z', 'dim')}  {door.style(event.op, 'bold')}  {subject}  {door.style(move)}"
     door.say(f"{head}{where}{door.style(one_line(entry.title, 70))}")

@@ -16,10 +16,10 @@ from gitmem.cli.app_of import Id, asked, single
 from gitmem.cli.door import Door
 from gitmem.cli.shown import memory_data, memory_line, page
 from gitmem.model.citations import citation
-from gitmem.model.layout import MAIN
+from gitmem.model.layout import HOMES, INBOX
 from gitmem.model.text import one_line
 from gitmem.model.times import format_instant
-from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
+from gitmem.model.vocabulary import AUDIENCES, KINDS, ORIGIN_RANK, VISIBLE
 
 Kinds = Annotated[list[str] | None, typer.Option("--kind", "-k", help="Only this kind; may be repeated.")]
 Tags = Annotated[list[str] | None, typer.Option("--tag", "-t", help="Only with this tag.")]
@@ -29,6 +29,9 @@ Origins = Annotated[list[str] | None, typer.Option("--origin", help="Only of thi
 Since = Annotated[str | None, typer.Option(help="Recorded at or after this date or time.")]
 Until = Annotated[str | None, typer.Option(help="Recorded before this date or time.")]
 ValidAt = Annotated[str | None, typer.Option("--valid-at", help="True at this date or time.")]
+Audience = Annotated[
+    list[str] | None, typer.Option("--audience", help="Only for the team, private or user; may be repeated.")
+]
 Limit = Annotated[int, typer.Option("--limit", "-n", help="At most so many.")]
 
 
@@ -55,6 +58,7 @@ def recall(
     since: Since = None,
     until: Until = None,
     valid_at: ValidAt = None,
+    audience: Audience = None,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -81,7 +85,7 @@ def recall(
     recalling.run(
         ctx.obj, words=words, questions=questions, phrase=phrase, kinds=kinds, statuses=statuses, tags=tags, path=path,
         key=key, origins=origins, since=since, until=until, valid_at=valid_at, as_of=as_of, history=history,
-        previous=previous, limit=limit, budget=budget, form=form, full=full,
+        previous=previous, audiences=audience, limit=limit, budget=budget, form=form, full=full,
     )  # fmt: skip
 
 
@@ -106,6 +110,7 @@ def listing(
     since: Since = None,
     until: Until = None,
     valid_at: ValidAt = None,
+    audience: Audience = None,
     inbox: Annotated[bool, typer.Option("--inbox", help="Candidates that wait for a person.")] = False,
     refused: Annotated[bool, typer.Option("--refused", help="Writes that the gate refused here.")] = False,
     limit: Limit = 50,
@@ -131,6 +136,7 @@ def listing(
         until=flag_values.instant(until, "--until"),
         valid_at=flag_values.instant(valid_at, "--valid-at"),
         inbox=inbox,
+        audiences=flag_values.known(AUDIENCES, audience, "--audience"),
         limit=count,
     )
     if inbox and door.env.channel == "terminal":
@@ -217,7 +223,7 @@ def show(
     if found.at is not None:
         door.note(f"as it was on record at {format_instant(found.at)}; the evidence is as it is now")
     short = found.memory.id[:8]
-    if found.ref != MAIN:
+    if found.ref == INBOX:
         said = {
             "wrong": f'rejected: gitmem lift {short} --because "…" undoes it',
             "archived": "taken back by its proposer",
@@ -248,7 +254,7 @@ def key(
     held = asked(door, lambda here: reading.key_value(here, name, valid_at=when, as_of=as_of))
     for memory in held:
         if door.as_json:
-            door.data(memory_data(memory, MAIN))
+            door.data(memory_data(memory, HOMES[memory.scope.audience]))
         else:
             door.say(memory_line(door, memory))
             if memory.body:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.cli.flag_values import instant, known, number
 from gitmem.cli.quick import Flags
-from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
+from gitmem.model.vocabulary import AUDIENCES, KINDS, ORIGIN_RANK, VISIBLE
 
 if TYPE_CHECKING:
     from gitmem.app.recalling import Answer, Item
@@ -29,7 +29,8 @@ FLAGS: Final = Flags(
     },
     many={
         "--kind": "kinds", "-k": "kinds", "--tag": "tags", "-t": "tags", "--origin": "origins",
-        "--status": "statuses", "-s": "statuses", "--question": "questions", "-q": "questions",
+        "--status": "statuses", "-s": "statuses",
+        "--audience": "audiences", "--question": "questions", "-q": "questions",
     },
     yes={"--phrase": "phrase", "--history": "history", "--full": "full"},
 )  # fmt: skip
@@ -53,6 +54,7 @@ def run(
     as_of: str | None = None,
     history: bool = False,
     previous: str | None = None,
+    audiences: list[str] | None = None,
     limit: str | int = LIMIT,
     budget: str | int | None = None,
     form: str = "text",
@@ -73,6 +75,7 @@ def run(
         since=instant(since, "--since"),
         until=instant(until, "--until"),
         valid_at=instant(valid_at, "--valid-at"),
+        audiences=known(AUDIENCES, audiences, "--audience"),
         limit=number(limit, "--limit", 1, _LARGEST),
     )
     room = None if budget is None else number(budget, "--budget", 0, 1_000_000)
@@ -180,11 +183,12 @@ def hit_data(item: Item, now: datetime) -> dict[str, Any]:
     """A hit for `--json`: the memory's fields as in its file, then what is known about it as a hit."""
     from gitmem.app.blocks import REVIEW_LEVEL, age
     from gitmem.model.citations import citation
+    from gitmem.model.layout import PLACES
     from gitmem.model.records import to_data
 
     return {
         **to_data(item.memory),
-        "ref": "refs/heads/gitmem/main",
+        "ref": PLACES[item.hit.ref],
         "score": item.hit.score,
         "matched": list(item.hit.matched),
         "age": age(item.hit.recorded, now),

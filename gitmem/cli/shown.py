@@ -34,7 +34,8 @@ def memory_line(door: Door, memory: Memory) -> str:
     """One memory on one line: id, kind, status, title, tags."""
     tags = door.style(" [" + ", ".join(memory.tags) + "]", "dim") if memory.tags else ""
     kind = door.style(memory.kind.ljust(13), "dim")
-    state = "" if memory.status == "active" else f"({status_text(door, memory.status)}) "
+    own = "" if memory.scope.audience == "team" else f"({door.style(memory.scope.audience, 'cyan')}) "
+    state = own if memory.status == "active" else f"{own}({status_text(door, memory.status)}) "
     if memory.status in VISIBLE and not holds_at(memory.valid.start, memory.valid.until, door.env.now()):
         state += f"({door.style('not true now', 'yellow')}) "
     return f"{door.style(memory.id[:SHORT], 'bold')}  {kind}  {state}{door.style(one_line(memory.title, 100))}{tags}"

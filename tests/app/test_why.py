@@ -88,7 +88,7 @@ def test_filters_are_told_in_words(repo: Path, gitmem: Run, why: Asked) -> None:
     put(gitmem, repo, POOL, "--tag", "db", "--key", "pool.size", "-p", "src/**")
     plain = why(QUESTION)["filters"]
     project = gitmem(repo, "policy", "--json").lines[0]["project"]
-    assert f"project {project}, audience team" in plain
+    assert f"project {project}, audience private or team or user" in plain
     assert "state active, maybe_stale, stale" in plain
     flags = ("--kind", "fact", "--tag", "db", "--origin", "human", "--key", "pool.size", "--path", "src/pool.py",
              "--since", "2026-01-01", "--until", "2027-01-01")  # fmt: skip
