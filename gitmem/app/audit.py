@@ -30,6 +30,7 @@ from gitmem.model.records import (
     memory_from_bytes,
 )
 from gitmem.model.times import parse_instant
+from gitmem.share.events import WRITER as MERGE_WRITER
 from gitmem.store.snapshot import Snapshot, snapshot
 
 Progress = Callable[[int, int], None]
@@ -130,6 +131,8 @@ def _chains(told: list[Told], tip: str, faults: list[Fault]) -> Iterator[Fault]:
     begun: defaultdict[str, int] = defaultdict(int)
     for one in sorted(told, key=lambda one: one.event.id):
         prev = one.event.prev
+        if one.event.writer == MERGE_WRITER:
+            continue  # of no clone, and the same whoever merged
         if prev is None:
             begun[one.event.writer] += 1
             continue
@@ -175,7 +178,7 @@ def _records(now: Snapshot, told: list[Told], tip: str, faults: list[Fault]) -> 
 
 def _settings(now: Snapshot, told: list[Told], tip: str, faults: list[Fault]) -> None:
     raw = now.read(CONFIG)
-    became = {one.event.after for one in told if one.event.op == "policy"}
+    became = {one.event.after for one in told if one.event.memory is None}
     if raw is not None and not {digest(raw), digest(config_bytes(config_from_bytes(raw, path=CONFIG)))} & became:
         faults.append(Fault("audit.untold", "no event tells of this policy", tip, CONFIG))
 

@@ -101,6 +101,7 @@ class _Commit:
         self.merges = merges
         self.memories = [c for c in own if c.path.startswith(f"{layout.MEMORIES}/")]
         self.tombstones = [c for c in own if c.path.startswith(f"{layout.TOMBSTONES}/")]
+        self.conflicts = [c for c in own if c.path.startswith(f"{layout.CONFLICTS}/")]
         self.others = [c for c in own if "/" not in c.path or c.path == layout.SCHEMA]
         self.changed = frozenset(c.path for c in own)
         self.added: defaultdict[str, list[Changed]] = defaultdict(list)  # the new event files of each subject
@@ -129,13 +130,15 @@ class _Commit:
         else:
             for record in modified:
                 judge(ground, record, self._events(record.new.id))
+            for change in self.conflicts:
+                verify_files.conflict(ground, change, self._events)
             self._judge_new(ground)
             subjects = {layout.memory_of_path(change.path) for change in self.memories}
             for subject in sorted(self.added.keys() - subjects - {"branch"}):
                 self._nothing_changed(subject)
         for path in self.rest.untold:
             self.checked.note("merge.untold", "merged as gitmem does it, and no event tells of it", path)
-        self._merged_records(ground)
+        self._merged_records()
         verify_merge.check_together(ground, self.rest.taken, self.rest.withheld)
 
     def _read_blob(self, entry: Entry | None) -> bytes:
@@ -320,7 +323,7 @@ class _Commit:
             self.checked.note("record.mended", "the record before this one could not be read", change.path)
             return None
 
-    def _merged_records(self, ground: Ground) -> None:
+    def _merged_records(self) -> None:
         """What a merge took or made is known to whatever comes after it."""
         for path in (*(item.path for item in self.taken), *(change.path for change in self.rest.made)):
             identifier, key = layout.memory_of_path(path), layout.tombstone_of_path(path)
@@ -328,7 +331,7 @@ class _Commit:
                 memory = self.after.memory(identifier)
                 self.lookup.replace("main", identifier, claim_of(memory, "main") if memory else None)
             elif key is not None and (tomb := self.after.tombstone(key)) is not None:
-                verify_files.known(ground, tomb)
+                self.lookup.rejected(tomb)
 
 
 def _subject(event_path: str) -> str:

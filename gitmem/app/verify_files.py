@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
-from gitmem.app.facts import tombstone_claim
 from gitmem.app.verify_fault import Checked
 from gitmem.app.verify_record import Ground, in_order
 from gitmem.app.verify_view import JudgedView
@@ -13,8 +12,16 @@ from gitmem.errors import CorruptRecord
 from gitmem.model import layout
 from gitmem.model.claims import claim_digest
 from gitmem.model.nouns import Config, Event, Tombstone
-from gitmem.model.records import config_from_bytes, digest, tombstone_from_bytes
+from gitmem.model.records import (
+    config_from_bytes,
+    digest,
+    memory_bytes,
+    memory_from_bytes,
+    texts,
+    tombstone_from_bytes,
+)
 from gitmem.model.vocabulary import KIND_CLASS
+from gitmem.policy.secrets import find_secrets
 from gitmem.store.snapshot import Changed
 
 _SETTINGS: Final = (layout.CONFIG, layout.ATTRIBUTES, layout.SCHEMA)
@@ -111,15 +118,32 @@ def tombstone(ground: Ground, change: Changed, events_of: Callable[[str], Sequen
             checked.tip("event.missing", f"no event tells of this {entry.op}", path)
         elif told[0].actor.channel != "terminal":
             checked.tip("channel.authority", f"a {told[0].actor.channel} channel wrote a tombstone", path)
-    known(ground, new)
+    ground.lookup.rejected(new)
 
 
-def known(ground: Ground, tomb: Tombstone) -> None:
-    """What is judged after this is compared with the tombstone."""
-    for entry in tomb.history:
-        ground.lookup.replace("tombstone", entry.memory, None)
-    if tomb.standing:
-        ground.lookup.replace("tombstone", tomb.history[-1].memory, tombstone_claim(tomb))
+def conflict(ground: Ground, change: Changed, events_of: Callable[[str], Sequence[Event]]) -> None:
+    """One changed file of conflicts/: a merge keeps a text there, and whoever settles it takes it away."""
+    checked, path = ground.checked, change.path
+    found = layout.conflict_of_path(path)
+    if found is None:
+        return  # the tree says so
+    events = events_of(found[0])
+    if change.new is None:
+        if not events:
+            checked.tip("conflict.removed", "a text that waited for a person was removed, and no event says why", path)
+        return
+    raw = ground.after.bytes_at(path) or b""
+    try:
+        memory = memory_from_bytes(raw, path=path)
+    except CorruptRecord as error:
+        checked.tip("record.shape", error.message, path)
+        return
+    if memory.id != found[0] or digest(memory_bytes(memory)) != found[1]:
+        checked.tip("conflict.path", "the text is not the one that its name says", path)
+    if change.old is None and not any(event.op == "merge" for event in events):
+        checked.tip("conflict.loose", "a text is kept beside a memory, and no merge tells of it", path)
+    if any(find_secrets(text) for _, text in texts(memory)):
+        checked.tip("secret", "a text that is kept beside a memory holds what looks like a secret", path)
 
 
 def _history_before(ground: Ground, change: Changed) -> tuple[object, ...]:

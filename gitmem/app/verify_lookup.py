@@ -8,8 +8,8 @@ from gitmem.app.claim_set import ClaimSet, claims_of
 from gitmem.app.facts import Claim, Lookup, tombstone_claim
 from gitmem.app.verify_view import JudgedView, judged_view
 from gitmem.app.workspace import Workspace
-from gitmem.model.layout import TOMBSTONES, memory_path, tombstone_of_path
-from gitmem.model.nouns import Memory
+from gitmem.model.layout import TOMBSTONES, memory_path, tombstone_of_path, tombstone_path
+from gitmem.model.nouns import Memory, Tombstone
 
 
 class RangeLookup:
@@ -24,11 +24,20 @@ class RangeLookup:
         self._below: Lookup | None = None
         self._recent = ClaimSet()
         self._touched: set[tuple[str, str]] = set()
+        self._digests: dict[str, str] = {}  # of tombstones, by the memory that was rejected
         self._now = self._view = judged_view(workspace, base)
 
     def at(self, view: JudgedView) -> None:
-        """The commit that is judged next: a record that its tree does not have is on another side of a merge."""
+        """The commit that is judged next: what its tree does not have is on another side of a merge."""
         self._now = view
+
+    def rejected(self, tomb: Tombstone) -> None:
+        """From here on the claim is rejected, where its tombstone is, or is not any more."""
+        for entry in tomb.history:
+            self.replace("tombstone", entry.memory, None)
+        if tomb.standing:
+            self._digests[tomb.history[-1].memory] = tomb.digest
+            self.replace("tombstone", tomb.history[-1].memory, tombstone_claim(tomb))
 
     def replace(self, where: str, identifier: str, claim: Claim | None) -> None:
         """From here on the record reads like this; None takes it away."""
@@ -49,7 +58,10 @@ class RangeLookup:
         yield from self._under().key_holders(key)
 
     def _is_here(self, claim: Claim) -> bool:
-        return claim.where != "main" or self._now.main.entry(memory_path(claim.id)) is not None
+        if claim.where == "main":
+            return self._now.main.entry(memory_path(claim.id)) is not None
+        digest = self._digests.get(claim.id)
+        return digest is None or self._now.main.entry(tombstone_path(digest)) is not None
 
     def _under(self) -> Lookup:
         if self._below is None:

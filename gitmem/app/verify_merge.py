@@ -149,6 +149,8 @@ def check_taken(checked: Checked, taken: Sequence[Taken]) -> None:
             _tombstone(checked, item)
         elif (identifier := layout.memory_of_path(item.path)) is not None:
             _memory(checked, item, identifier)
+        elif item.path.startswith(f"{layout.CONFLICTS}/"):
+            checked.tip("conflict.removed", "the merge lost or brought back a text that waits for a person", item.path)
         elif item.path in _SETTINGS and not _knows_more(item, None):
             checked.tip("merge.rollback", f"the merge took an older {item.path}", item.path)
         elif item.path == layout.README and item.new is None:

@@ -16,7 +16,7 @@ from gitmem.model.judgement import Change, Facts
 from gitmem.model.layout import memory_path
 from gitmem.model.nouns import Config, Event, Memory, Proposal
 from gitmem.model.records import digest, event_from_bytes, memory_bytes
-from gitmem.model.vocabulary import VISIBLE
+from gitmem.model.vocabulary import VISIBLE, Channel
 from gitmem.policy.codes import CODES, shown_id
 from gitmem.policy.gate import decide
 from gitmem.policy.origin import derive_origin, lineage, source_channel
@@ -74,7 +74,9 @@ def judge(ground: Ground, record: Record, events: Sequence[Event]) -> None:
         _superseded(ground, record)
     derived: set[str] = set()
     for event, change in _changes(record, told):
-        facts = gather(ground.after, change, ground.lookup, channel=event.actor.channel)
+        # The sides of a merge that was squashed are not there to be looked at: its text is judged as one that is new.
+        looked_at = replace(change, op="edit") if event.op == "merge" else change
+        facts = gather(ground.after, looked_at, ground.lookup, channel=_channel(event, events))
         if record.plain:
             facts = replace(facts, plain=record.new)
         _gate(ground, record, event, change, facts)
@@ -87,21 +89,31 @@ def judge(ground: Ground, record: Record, events: Sequence[Event]) -> None:
 def in_order(events: Sequence[Event], start: str | None) -> tuple[list[Event], bool]:
     """The events as one step after another from a record with the digest `start`; False when some do not follow.
 
-    Clocks of two clones differ, so the digests say the order and the time in the ids only breaks ties.
+    Clocks of two clones differ, so the digests say the order and the time in the ids only breaks ties. What led to the
+    other side of a merge is no step of these, and follows as well.
     """
     left = sorted(events, key=lambda event: event.id)
     told: list[Event] = []
     now = start
     while left:
-        event = next((e for e in left if e.before == now), None)
+        event = next((e for e in left if now in (e.before, e.merged) and (now is not None or e.before is None)), None)
         if event is None and not told and start is None:  # a candidate that another clone's inbox held
             event = next((e for e in left if e.op == "accept"), None)
         if event is None:
-            return told, False
+            return told, not _beside(told, left)
         left.remove(event)
         told.append(event)
         now = event.after
     return told, True
+
+
+def _beside(told: Sequence[Event], left: list[Event]) -> list[Event]:
+    """Those of `left` that lead to no side of a merge."""
+    sides = {side for event in told if event.op == "merge" for side in (event.before, event.merged)}
+    while leading := [event for event in left if event.after in sides and event.after is not None]:
+        left = [event for event in left if event not in leading]
+        sides |= {side for event in leading for side in (event.before, event.merged)}
+    return left
 
 
 def last_event(view: JudgedView, identifier: str) -> Event | None:
@@ -132,7 +144,7 @@ def _told(ground: Ground, record: Record, events: Sequence[Event]) -> list[Event
     status = old.status if old else None
     for event in told:
         before = event.status_from if status is None and event.op == "accept" else status
-        if event.status_from != before:
+        if event.status_from != before and event.op != "merge":  # which tells of two states that it merged
             fault("event.digest", "the event does not say which state the record was in")
             return None
         move = check_move(event.op, before, event.status_to or "")
@@ -194,6 +206,12 @@ def _origin(ground: Ground, record: Record, op: str, derived: set[str]) -> None:
 def _said_by(event: Event) -> tuple[Event | Proposal, ...]:
     """Who said the text of a record: whoever let it in, or whoever proposed it."""
     return (event,) if event.proposed is None else (event, event.proposed)
+
+
+def _channel(event: Event, events: Sequence[Event]) -> Channel:
+    """By which channel a change came; what a merge says came by those of its sides."""
+    said = any(other.actor.channel == "terminal" for other in events)
+    return "terminal" if event.op == "merge" and said else event.actor.channel
 
 
 def _derived(memory: Memory, facts: Facts, op: str, channel: str) -> str:

@@ -6,9 +6,10 @@ from collections.abc import Callable
 
 from gitmem.app.merge import Merged
 from tests.conftest import git
-from tests.verify.forge import MAIN, Branch, Shop
+from tests.verify.forge import Branch, Shop
 
 COMMIT = ("--evidence", "commit:HEAD")
+EVENING = 'human:"in the evening"'
 
 
 def _tree(repo: object, revision: str) -> str:
@@ -29,3 +30,83 @@ def test_what_does_not_touch_is_united(shop: Shop, other: Shop, branch: Branch, 
     assert other.ids["theirs"] in shop.listed() and shop.ids["retries"] in shop.listed()
     assert shop.unbelieved() == []
     assert branch.events(shop.ids["retries"])[-1][1].op == "merge"
+
+
+def test_a_text_that_both_changed_is_disputed_and_both_are_kept(
+    shop: Shop, other: Shop, branch: Branch, merge: Callable[..., Merged]
+) -> None:
+    """B060: never markers in a file, never the last writer alone; it does not matter who syncs first."""
+    identifier = shop.ids["retries"]
+    shop.ok("edit", identifier, "--title", "The pool retries the connect 20 times", "--tag", "x", "--because", "seen")
+    other.ok("edit", identifier, "--title", "The pool retries the connect 50 times", "--tag", "y", "--because", "seen")
+    done, back = merge(moves=False), merge(back=True, moves=False)
+    assert _tree(shop.repo, done.commit) == _tree(other.repo, back.commit)
+    assert (done.conflicts, done.disputes) == ((identifier,), (identifier,))
+    branch.move(done.commit)
+    merged = branch.memory(identifier)
+    assert (merged.title, set(merged.tags), merged.status) == (
+        "The pool retries the connect 50 times", {"x", "y"}, "disputed"
+    )  # fmt: skip
+    (kept,) = branch.paths("conflicts/")
+    assert b"20 times" in branch.read(kept)
+    assert shop.codes() == [] and shop.unbelieved() == []
+    assert identifier not in shop.recalled("pool retries connect")
+
+
+def test_both_superseded_it(shop: Shop, other: Shop, branch: Branch, merge: Callable[..., Merged]) -> None:
+    old = shop.ids["tuesday"]
+    for clone, day in ((shop, "Thursday"), (other, "Friday")):
+        said = f"We deploy on {day} mornings now"
+        clone.ok("supersede", old, said, "--because", "it moved", "--evidence", f'human:"we deploy on {day}s"')
+    done = merge()
+    assert len(done.disputes) == 2 and old not in done.disputes
+    assert branch.memory(old).status == "superseded"
+    assert set(branch.memory(old).linked("superseded_by")) == set(done.disputes)
+    assert {branch.memory(identifier).status for identifier in done.disputes} == {"disputed"}
+    assert shop.codes() == [] and shop.unbelieved() == []
+
+
+def test_one_key_given_twice(shop: Shop, other: Shop, branch: Branch, merge: Callable[..., Merged]) -> None:
+    shop.remember("mine", "Invoices are numbered by the year", *COMMIT, "--key", "invoice.number")
+    other.remember("theirs", "Bills carry a number of the month", *COMMIT, "--key", "invoice.number")
+    done = merge()
+    assert set(done.disputes) == {shop.ids["mine"], other.ids["theirs"]}
+    assert shop.codes() == [] and shop.unbelieved() == []
+    assert done.disputes[0] not in shop.listed()
+
+
+def test_what_one_side_rejected_stays_rejected(
+    shop: Shop, other: Shop, branch: Branch, merge: Callable[..., Merged]
+) -> None:
+    """B061, B096: an edit of a rejected memory is kept for review and is no resurrection."""
+    identifier = shop.ids["tuesday"]
+    shop.ok("wrong", identifier, "--because", "it is Thursday now")
+    other.ok("edit", identifier, "--title", "Deploys go out on Tuesday evenings", "--because", "later", "-e", EVENING)
+    other.remember("fine", "The warehouse counts stock at midnight", *COMMIT)
+    shop.remember("night", "Backups are taken at four at night", *COMMIT)
+    shop.ok("wrong", shop.ids["night"], "--because", "they are taken at five")
+    other.remember("again", "Backups are taken at four at night.", *COMMIT)
+    apart = ("--distinct-from", other.ids["again"], "--because", "a test")
+    other.remember("nearly", "The backups are taken at four at night", *COMMIT, *apart)
+    done = merge()
+    assert branch.memory(identifier).status == "wrong"
+    assert branch.memory(identifier).title == "Deploys go out on Tuesday mornings"
+    assert identifier in done.conflicts
+    assert branch.memory(other.ids["again"]).status == "wrong"
+    assert branch.memory(other.ids["nearly"]).status == "disputed"
+    assert other.ids["fine"] in shop.listed()
+    assert shop.codes() == [] and shop.unbelieved() == []
+
+
+def test_a_lift_that_saw_the_rejection_wins(
+    shop: Shop, other: Shop, branch: Branch, merge: Callable[..., Merged]
+) -> None:
+    identifier = shop.ids["idle"]
+    shop.ok("wrong", identifier, "--because", "they are not")
+    merge(back=True)
+    shop.ok("lift", identifier, "--because", "they are after all")
+    other.remember("theirs", "The warehouse counts stock at midnight", *COMMIT)
+    done = merge()
+    assert done.result == "merged"
+    assert branch.memory(identifier).status == "active"
+    assert shop.codes() == [] and shop.unbelieved() == []
