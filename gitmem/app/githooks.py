@@ -80,7 +80,7 @@ def install(
     """Put the shims in. A second call changes nothing; a call after an upgrade makes old shims new.
 
     `program` is the absolute path baked in. `strict` adds reference-transaction, which runs for every ref
-    that moves; `sessions` adds post-commit and post-rewrite, which note what was committed; `server` stands for
+    that moves; `sessions` adds post-commit, post-merge and post-rewrite, which note commits; `server` stands for
     pre-receive and update in place of `which`. UsageError, CorruptRecord, OSError.
     """
     names = [*(SERVER_HOOKS if server else which), *(STRICT_HOOKS if strict else ())]

@@ -20,7 +20,11 @@ def install(
     ] = False,
     server: Annotated[bool, typer.Option("--server", help="For a bare repository: pre-receive and update.")] = False,
     sessions: Annotated[
-        bool, typer.Option("--sessions", help="Also post-commit and post-rewrite: which session made which commit.")
+        bool,
+        typer.Option(
+            "--sessions",
+            help="Also post-commit, post-merge and post-rewrite: which session made a commit, what it made stale.",
+        ),
     ] = False,
 ) -> None:
     """Install pre-push and a guard for a checked-out memory branch. Hooks that are there keep working.

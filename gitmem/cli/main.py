@@ -64,6 +64,8 @@ VERBS: Final[dict[str, Verb]] = {
     "log": Verb("history", "who changed what, when, why", "Read"),
     "blame": Verb("history", "which event each line of a memory comes from", "Read"),
     "export": Verb("export", "all records as JSON lines, or the branch as a git bundle", "Read"),
+    "stale": Verb("stale", "which memories cite code that changed, and how", "Check"),
+    "reverify": Verb("stale", "a memory whose code changed still holds, or another one does", "Write"),
     "verify": Verb("verify", "check commits of the memory branch as every reader does", "Check"),
     "audit": Verb("audit", "whether the record of changes is whole, and what it says", "Check"),
     "scan-secrets": Verb("scan_secrets", "look for secrets in all that gitmem keeps", "Check"),
@@ -78,6 +80,8 @@ VERBS: Final[dict[str, Verb]] = {
     "hook-agent": Verb("install", "what the hooks of agent hosts call", "", hidden=True),
 }
 
+# After these a person's command marks what the commits that git's hooks noted made stale (docs/staleness.md).
+TELLING: Final = frozenset({"status", "brief", "recall", "context", "list", "show", "log"})
 _FEW_COLLECTIONS: Final = 100_000  # containers made before Python looks for cycles; its own number is 700
 
 GLOBAL_HELP: Final = """\
@@ -118,6 +122,8 @@ def run(arguments: Sequence[str], observed: Callable[[str | None], Env]) -> int:
         env = observed(options["repo"]) if "repo" in options else door.env
         door = Door(env, as_json="json" in options, colour=_colour(env, options.get("color", "auto")))
         code = _dispatch(door, words)
+        if words and words[0] in TELLING:
+            _mark_noted(door)
         door.flush()
         return code
     except GitmemError as error:
@@ -135,6 +141,23 @@ def run(arguments: Sequence[str], observed: Callable[[str | None], Env]) -> int:
         return GitmemError.exit_code
     except Exception as error:  # the one place that catches everything
         return _unexpected(door, error, arguments)
+
+
+def _mark_noted(door: Door) -> None:
+    """Look at the code that was committed since, when a person is there. Never a reason for a command to fail."""
+    if door.env.channel != "terminal":
+        return
+    from gitmem.app.code_moves import mark_noted
+
+    try:
+        marked = mark_noted(door.env)
+    except GitmemError as error:
+        door.note(door.style(f"note: stale memories could not be marked: {error.message}", "yellow"))
+        return
+    if marked:
+        named = ", ".join(f"{memory.id[:8]} {memory.status}" for memory in marked[:5])
+        more = f" and {len(marked) - 5} more" if len(marked) > 5 else ""
+        door.note(door.style(f"their code changed: {named}{more}: gitmem stale", "yellow"))
 
 
 def _split(arguments: Sequence[str]) -> tuple[dict[str, str], list[str]]:

@@ -26,7 +26,8 @@ VERDICTS: Final[tuple[Verdict, ...]] = ("current", "moved", "changed", "gone", "
 class Drift:
     """What became of one reference at HEAD.
 
-    path, lines: where it stands, or what stands in its place when it changed; the cited place when it is gone.
+    path, lines: where it stands, or the definition that stands in its place when it changed (None: no lines do); the
+    cited place when it is gone.
     detail: why nothing can be said, of `unobservable`. diff: what became of the lines, where it was asked for.
     """
 
@@ -144,7 +145,8 @@ class _Look:
         if cited is not None and cited[1] > old.rows[1]:
             return _unobservable(ref, f"{ref.path} never had the lines {ref.lines}")
         found = compare(old, new, cited, ref.symbol)
-        lines = _lines(found.now) if cited is not None and found.now is not None else None
+        nowhere = cited is None or found.now is None or (found.state == "changed" and found.now == new.rows)
+        lines = None if nowhere or found.now is None else _lines(found.now)
         if found.state == "same":
             stays = path == ref.path and (cited is None or (found.now is not None and found.now[0] == cited[0]))
             return Drift("current" if stays else "moved", path, lines)

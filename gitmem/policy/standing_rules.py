@@ -17,7 +17,7 @@ from gitmem.policy.transitions import check_move
 _NEEDS_NO_REASON: Final = frozenset({"create", "import"})
 _PROPOSERS: Final = frozenset({"agent", "tool", "capture", "import", "merge"})
 _DECIDERS: Final = frozenset({"terminal", "forge"})
-_DECIDING: Final = frozenset({"accept", "reject", "lift", "restore", "redact", "policy"})
+_DECIDING: Final = frozenset({"accept", "reject", "lift", "restore", "mark", "redact", "policy"})
 # What a move between states may touch besides the state; a superseded record ends when the next one starts.
 _MOVED: Final = frozenset({"status", "links", "evidence"})
 _MOVED_TOO: Final = {"supersede": frozenset({"valid"}), "lift": frozenset({"origin"})}
