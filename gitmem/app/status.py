@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from datetime import datetime, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -17,10 +17,11 @@ from gitmem.app.capture_progress import Progress, stamp_of
 from gitmem.app.capture_spool import SPOOL
 from gitmem.app.catch_up import opened_index
 from gitmem.app.doorbell import RUNG, doorbell_path
+from gitmem.app.injection_log import failures, fired
 from gitmem.app.state import load
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, field
 from gitmem.model.layout import INBOX, SESSION_ARCHIVES, SESSIONS
 from gitmem.model.times import format_instant
 from gitmem.model.vocabulary import WAITING
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from gitmem.capture.adapter import Adapter, Origin
 
 _GRACE: Final = 15 * 60  # seconds in which a session that grew is under way and not yet behind
+_OF_LATE: Final = timedelta(days=1)  # in which a failure of a hook is something to look at
 _ROOM: Final = 64 * 1024 * 1024  # bytes that must be free for a step of capture and a repack
 State = Literal["fresh", "stale", "unknown", "absent"]
 
@@ -40,7 +42,8 @@ State = Literal["fresh", "stale", "unknown", "absent"]
 class HostHealth:
     """One host. `absent`: it is not on this machine and was never captured here.
 
-    `waiting` sessions have something that is not captured. `swept` and `rung` are times, empty for never.
+    `waiting` sessions have something that is not captured. `swept` and `rung` are times, empty for never. `told`: the
+    events at which it asks what its agent should know, each with the time when it did so last here.
     """
 
     host: str
@@ -52,6 +55,7 @@ class HostHealth:
     swept: str = ""
     rung: str = ""
     installed: tuple[Path, ...] = ()
+    told: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -66,7 +70,8 @@ class MemoryHealth:
 
 @dataclass(frozen=True)
 class Health:
-    """Everything that was looked at. `bytes` are those of the transcripts, `disk` those that git needs for them."""
+    """Everything that was looked at. `bytes` are those of the transcripts, `disk` those that git needs for them.
+    `untold`: what went wrong of late when an agent should have been told something, the newest last."""
 
     hosts: tuple[HostHealth, ...]
     sessions: int
@@ -77,11 +82,12 @@ class Health:
     capturing: bool
     memory: MemoryHealth
     free: int
+    untold: tuple[Mapping[str, str], ...] = ()
 
     @property
     def is_fine(self) -> bool:
         states = {self.memory.state, *(host.state for host in self.hosts)}
-        return not states & {"stale", "unknown"} and not self.damaged and self.has_room
+        return not states & {"stale", "unknown"} and not self.damaged and self.has_room and not self.untold
 
     @property
     def has_room(self) -> bool:
@@ -112,6 +118,7 @@ def status(workspace: Workspace) -> Health:
         capturing=_capturing(workspace),
         memory=_memory(workspace),
         free=room.f_bavail * room.f_frsize,
+        untold=_untold(workspace),
     )
 
 
@@ -157,8 +164,12 @@ class _Look:
         state, reason, hint = found
         return HostHealth(
             name, state, reason, hint, self._stored.get(name, 0), len(waiting), str(swept.get("at", "")),
-            "" if rung is None else format_instant(rung), installed,
+            "" if rung is None else format_instant(rung), installed, self._told(name),
         )  # fmt: skip
+
+    def _told(self, name: str) -> dict[str, str]:
+        events = agents.injecting(self._env, name, self._top) if name in agents.HOSTS else ()
+        return {event: fired(self._private, name, event) for event in events}
 
     def _places(self, watched: Sequence[Path]) -> list[Path]:
         """Where the host writes; a bare name lies in each work tree."""
@@ -217,6 +228,11 @@ def _time(path: Path) -> datetime | None:
         return datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
     except OSError:
         return None
+
+
+def _untold(workspace: Workspace) -> tuple[Mapping[str, str], ...]:
+    since = format_instant(workspace.env.now() - _OF_LATE)
+    return tuple(one for one in failures(workspace.location.private) if one["at"] >= since)
 
 
 def _capturing(workspace: Workspace) -> bool:

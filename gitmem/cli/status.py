@@ -12,6 +12,7 @@ from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, counted
 
+_UNTOLD = 3  # failures of hooks that are shown; --json gives all of the last day
 _STYLES = {"fresh": "green", "stale": "yellow", "unknown": "red", "absent": "dim"}
 
 
@@ -22,7 +23,7 @@ def status(
     """Whether every host's sessions are captured, what they take, what waits, and whether the index has seen all.
 
     fresh: captured, or under way for less than 15 minutes. stale: something waits or went wrong. unknown: it cannot
-    be told.
+    be told. Of hooks that tell an agent something: when each last asked, and what went wrong in the last day.
     """
     door: Door = ctx.obj
     health = app_status.status(open_workspace(door.env))
@@ -44,6 +45,11 @@ def _shown(door: Door, health: Health) -> None:
     _line(door, memory.state, "memory", f"{memory.reason}{waits}", memory.hint)
     for damage in health.damaged:
         _line(door, "unknown", "session", damage, "gitmem sessions verify")
+    for failure in health.untold[-_UNTOLD:]:
+        about = f"{failure['host']} {failure['event']} at {failure['at']}: {failure['message']}"
+        _line(
+            door, "stale", "hooks", f"nothing was told: {about}", "gitmem brief, gitmem recall show whether it goes now"
+        )
     if not health.has_room:
         _line(door, "stale", "disk", f"{health.free:,} bytes are free", "make room: nothing can be captured soon")
     if absent := [host.host for host in health.hosts if host.state == "absent"]:
@@ -66,6 +72,7 @@ def _about(host: HostHealth) -> str:
     parts = [host.reason, counted(host.sessions, "session")]
     if host.installed:
         parts.append(f"rang {host.rung}" if host.rung else "installed, never rang here")
+    parts += [f"{event} {f'asked {at}' if at else 'never asked here'}" for event, at in host.told.items()]
     return ", ".join(parts)
 
 
@@ -80,6 +87,7 @@ def _host_data(host: HostHealth) -> dict[str, object]:
         "swept": host.swept,
         "rung": host.rung,
         "installed": [str(path) for path in host.installed],
+        "told": dict(host.told),
     }
 
 
@@ -93,6 +101,7 @@ def _data(health: Health) -> dict[str, object]:
         "damaged": list(health.damaged),
         "capturing": health.capturing,
         "free": health.free,
+        "untold": [dict(failure) for failure in health.untold],
         "memory": {
             "state": health.memory.state,
             "reason": health.memory.reason,

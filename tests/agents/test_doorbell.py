@@ -162,3 +162,46 @@ def test_shellcheck_finds_nothing(bell: Bell) -> None:
     assert subprocess.run([bell.shell, "-n", str(script)], check=False).returncode == 0
     if shellcheck := shutil.which("shellcheck"):
         assert subprocess.run([shellcheck, "-s", "sh", str(script)], check=False).returncode == 0
+
+
+def told(bell: Bell, where: Path, *words: str, **environ: str) -> tuple[str, list[str]]:
+    """What the doorbell says when it is asked, and how gitmem was called."""
+    calls = bell.folder / "asked"
+    calls.unlink(missing_ok=True)
+    (bell.folder / "gitmem").write_text('#!/bin/sh\necho "$*" >>"$ASKED"\ncat\necho talk >&2\nexit "${FAILS:-0}"\n')
+    done = subprocess.run(
+        [bell.shell, str(bell.folder / "doorbell"), *words],
+        cwd=where,
+        input='{"session_id": "s-1"}\n',
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "ASKED": str(calls), **environ},
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    return done.stdout, calls.read_text().splitlines() if calls.exists() else []
+
+
+def test_asked_it_answers_where_gitmem_is_set_up_and_starts_nothing_elsewhere(bell: Bell, own: Path) -> None:
+    asks = ("claude-code", "UserPromptSubmit")
+    assert told(bell, own, *asks) == ("", [])  # captured here, and no memory
+    assert told(bell, own.parent, *asks) == ("", [])
+    (own / ".git/gitmem/belief.json").write_text("{}")
+    assert told(bell, own / "src", *asks) == ('{"session_id": "s-1"}\n', ["hook-agent claude-code UserPromptSubmit"])
+    assert (own / ".git/gitmem/fired/claude-code.UserPromptSubmit").stat().st_mode & 0o777 == 0o600
+    assert not (own / ".git/gitmem/spool").exists()
+    assert told(bell, own, *asks, FAILS="2")[0] == ""  # half an answer is none
+    for words in (("claude-code", "../x"), ("Claude", "Stop"), ("claude-code", "")):
+        assert told(bell, own, *words) == ("", [])
+
+
+def test_asked_by_cursor_it_always_says_json_and_looks_where_cursor_works(
+    bell: Bell, own: Path, tmp_path: Path
+) -> None:
+    asks = ("claude-code", "UserPromptSubmit")
+    assert told(bell, tmp_path, *asks, CURSOR_VERSION="3") == ("{}\n", [])
+    assert told(bell, tmp_path, "cursor", "preToolUse", CURSOR_PROJECT_DIR=str(own)) == ("{}\n", [])
+    (own / ".git/gitmem/belief.json").write_text("{}")
+    found = told(bell, tmp_path, *asks, CURSOR_VERSION="3", CURSOR_PROJECT_DIR=str(own))
+    assert found == ('{"session_id": "s-1"}\n', ["hook-agent cursor UserPromptSubmit"])
+    assert told(bell, own, "cursor", "preToolUse", FAILS="1")[0] == "{}\n"
