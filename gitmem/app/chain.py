@@ -36,17 +36,17 @@ def open_chain(workspace: Workspace, ref: str, base: Snapshot) -> Chain:
     """This clone's chain on `ref` as of `base`."""
     known = state.load(workspace.location.private, "chains").get(ref)
     if not isinstance(known, dict) or base.commit is None:
-        return _fresh(workspace)
+        return fresh_chain(workspace)
     try:
         chain = Chain(known["writer"], Previous(**known["prev"]) if known["prev"] else None)
         last = known["commit"]
     except (KeyError, TypeError):
-        return _fresh(workspace)
+        return fresh_chain(workspace)
     if last == base.commit:
         return chain
     if last is None or not workspace.backend.is_ancestor(last, base.commit):
-        return _fresh(workspace)
-    return _catch_up(workspace, chain, last, base) or _fresh(workspace)
+        return fresh_chain(workspace)
+    return _catch_up(workspace, chain, last, base) or fresh_chain(workspace)
 
 
 def _catch_up(workspace: Workspace, chain: Chain, last: str, base: Snapshot) -> Chain | None:
@@ -64,7 +64,8 @@ def _catch_up(workspace: Workspace, chain: Chain, last: str, base: Snapshot) -> 
     return chain
 
 
-def _fresh(workspace: Workspace) -> Chain:
+def fresh_chain(workspace: Workspace) -> Chain:
+    """The chain of a writer that nobody has heard of."""
     return Chain(str(memory_id(workspace.env.random(8))), None)
 
 

@@ -82,9 +82,11 @@ class _Open:
 class Staging:
     """Takes judged mutations one by one and keeps only their bytes; `publish` makes the commits and moves the refs."""
 
-    def __init__(self, workspace: Workspace, view: View) -> None:
+    def __init__(self, workspace: Workspace, view: View, chains: dict[str, Chain] | None = None) -> None:
+        """`chains`: of refs that are not written to under their own names; they are moved on by `commits`."""
         self._workspace = workspace
         self._view = view
+        self._chains = {} if chains is None else chains
         self._now = workspace.env.now()
         self._open: dict[str, _Open] = {}
         self._reasons: set[str] = set()
@@ -133,6 +135,7 @@ class Staging:
         """The new commit for each ref, written; no ref moves."""
         for opened in self._open.values():
             opened.settle()
+        self._chains.update({ref: self._open[ref].chain for ref in self._chains.keys() & self._open.keys()})
         message = subject + ("\n\n" + "\n".join(sorted(self._reasons)) if self._reasons else "") + "\n"
         author, committer = self._workspace.people
         return {
@@ -146,7 +149,7 @@ class Staging:
             store, name = (self._view.user, MAIN) if ref == USER else (self._view, ref)
             if store is None:
                 raise NotFound("there is no store for what is remembered for the user", hint="gitmem doctor")
-            chain = open_chain(store.workspace, name, base)
+            chain = self._chains.get(ref) or open_chain(store.workspace, name, base)
             self._open[ref] = _Open(base, Transaction(store.workspace.backend, base), chain)
         return self._open[ref]
 

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, Literal
 
+from gitmem.app.markdown import cell
 from gitmem.app.verify_commit import check_commit
 from gitmem.app.verify_fault import Checked, Fault
 from gitmem.app.verify_lookup import RangeLookup
@@ -130,25 +131,13 @@ def markdown(report: Report) -> str:
             continue
         lines += [f"### {title}", "", "| commit | file | code | what |", "|---|---|---|---|"]
         lines += [
-            f"| `{f.commit[:12]}` | {_cell(f.path, code=True)} | `{f.code}` | {_cell(f.message)} |"
+            f"| `{f.commit[:12]}` | {cell(f.path, code=True)} | `{f.code}` | {cell(f.message)} |"
             for f in faults[:SHOWN]
         ]
         if len(faults) > SHOWN:
             lines.append(f"| | | | and {len(faults) - SHOWN} more: `gitmem verify --json` lists all |")
         lines.append("")
     return "\n".join(lines)
-
-
-def _cell(text: str, *, code: bool = False) -> str:
-    """Text in a Markdown table cell that a hostile author cannot break out of."""
-    from gitmem.model.text import one_line
-
-    safe = one_line(text, 300)
-    if code:
-        return f"`{safe.replace('`', '').replace('|', '')}`" if safe else ""
-    for char in "\\`*_{}[]()<>#+!|@":
-        safe = safe.replace(char, f"&#{ord(char)};")
-    return safe
 
 
 def only(faults: tuple[Fault, ...], reach: Literal["record", "tip"]) -> Iterator[Fault]:

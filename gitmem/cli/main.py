@@ -38,6 +38,7 @@ VERBS: Final[dict[str, Verb]] = {
     "remember": Verb("remember", "put memory in, with its evidence", "Write"),
     "check": Verb("remember", "ask the gate about drafts without writing", "Write"),
     "import": Verb("imports", "bring in existing notes as candidates", "Write"),
+    "propose": Verb("propose", "cut a branch for review by pull request from what waits", "Write"),
     "edit": Verb("moves", "change the text, tags, paths or evidence of a memory", "Write"),
     "supersede": Verb("moves", "put a new memory in the place of an old one", "Write"),
     "wrong": Verb("moves", "a memory is wrong: withhold it and keep it from coming back", "Write"),

@@ -57,6 +57,16 @@ _WINDOWS_DEVICES: Final = frozenset(
 SCHEMA_COMMENT: Final = "# yaml-language-server: $schema=../../../schemas/memory.schema.json"
 
 
+def proposal_ref(name: str) -> str:
+    """Where the proposal `name` lies. UsageError for what is no generated name: it becomes a part of a path."""
+    if not _is_name(name) or name.endswith(".lock"):
+        from gitmem.errors import UsageError
+
+        hint = "lower-case letters and digits, joined by dots, dashes or underscores"
+        raise UsageError("a proposal cannot have this name", hint=hint)
+    return f"{PROPOSALS}{name}"
+
+
 def memory_path(identifier: MemoryId | str) -> str:
     return f"{MEMORIES}/{identifier[0]}/{identifier[1]}/{identifier}.yaml"
 

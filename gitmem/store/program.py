@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import subprocess  # noqa: TID251 - this module owns it
 from collections.abc import Callable, Mapping, Sequence
+from os import X_OK, access
 from pathlib import Path
 from time import monotonic
 from typing import IO, Final, NamedTuple
@@ -168,6 +169,35 @@ def run(
         process.wait()
         raise
     return Completed(process.returncode, out, err.decode("utf-8", "replace"))
+
+
+def run_other(
+    name: str, arguments: Sequence[str], *, environ: Mapping[str, str], cwd: Path, timeout: float
+) -> Completed | None:
+    """Run a program of the user's, such as gh, to its end with the user's environment; None when there is none.
+
+    It is looked for in the absolute folders of PATH only, never where the repository lies. Raises RemoteError when
+    `timeout` seconds have passed.
+    """
+    folders = [Path(part) for part in environ.get("PATH", "").split(":") if part.startswith("/")]
+    found = next((folder / name for folder in folders if access(folder / name, X_OK)), None)
+    if found is None:
+        return None
+    try:
+        done = subprocess.run(
+            [str(found), *arguments],
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            cwd=cwd,
+            env=dict(environ),
+            timeout=timeout,
+            check=False,
+        )
+    except subprocess.TimeoutExpired as error:
+        raise RemoteError(f"{name} did not answer in {timeout:g} s", hint="try again later") from error
+    except OSError:
+        return None
+    return Completed(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
 
 
 def _watched(process: Process, timeout: float | None, watch: Callable[[], None]) -> tuple[bytes, bytes]:
