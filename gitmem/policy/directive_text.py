@@ -69,7 +69,7 @@ def _own_lines(text: str) -> Iterator[tuple[int, int]]:
             continue
         if len(lines) > _PARAGRAPH_LINES:
             continue
-        for (start, end), line in zip(paragraph, lines, strict=True):
+        for (start, _), line in zip(paragraph, lines, strict=True):
             if len(line) <= _LINE and not _SHOWN.match(line):
                 blank = len(line) - len(line.lstrip())
                 yield start + blank, start + len(line.rstrip())

@@ -1,12 +1,12 @@
 """What a person tells an agent to do from now on, found in their own words by rules, without a model.
 
-The rules are data, one file a language (`directive_rules/`); a further language is a further file. Precision comes first:
-a rule that is missed is said again, one that was never said is obeyed. docs/learning.md has the figures.
+The rules are data, one file a language (`directive_rules/`); a further language is a further file. Precision comes
+first: a rule that is missed is said again, one that was never said is obeyed. docs/learning.md has the figures.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -225,7 +225,7 @@ def _text(value: object) -> str:
 
 @lru_cache(maxsize=512)
 def stance(title: str, languages: tuple[Language, ...]) -> tuple[Polarity, frozenset[str], frozenset[str]]:
-    """What a title says: for or against, of what, and instead of what; words in lower case, without those that add nothing."""
+    """What a title says: for or against, of what, instead of what. Words in lower case that add something to it."""
     from gitmem.model.claims import normalise_claim
 
     words = [word.strip(".,;:!?()\"'`*") for word in normalise_claim(title).replace("'", "").split()]
