@@ -107,3 +107,17 @@ class CorruptRecord(GitmemError):
 class RemoteError(GitmemError):
     exit_code = 8
     code = "remote"
+
+
+def error_data(error: GitmemError) -> dict[str, Any]:
+    """An error as data: the same for the command line and every other door."""
+    data: dict[str, Any] = {"code": error.code, "exit": error.exit_code, "message": error.message}
+    if error.hint:
+        data["hint"] = error.hint
+    if isinstance(error, Refused):
+        data["reasons"] = [
+            {"code": r.code, "message": r.message, "hint": r.hint, "where": r.where} for r in error.reasons
+        ]
+    if error.details:
+        data["details"] = dict(error.details)
+    return data

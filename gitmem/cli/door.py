@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from gitmem.app.env import Env
-from gitmem.errors import GitmemError, Refused
+from gitmem.errors import GitmemError, Refused, error_data
 from gitmem.model.frozen import dataclass
 from gitmem.model.text import escape
 
@@ -109,20 +109,6 @@ class Progress:
     def close(self) -> None:
         if self._on and self._shown >= 0:
             self._door.env.stderr.write("\r\x1b[K")
-
-
-def error_data(error: GitmemError) -> dict[str, Any]:
-    """An error as data: the same for the command line and every other door."""
-    data: dict[str, Any] = {"code": error.code, "exit": error.exit_code, "message": error.message}
-    if error.hint:
-        data["hint"] = error.hint
-    if isinstance(error, Refused):
-        data["reasons"] = [
-            {"code": r.code, "message": r.message, "hint": r.hint, "where": r.where} for r in error.reasons
-        ]
-    if error.details:
-        data["details"] = dict(error.details)
-    return data
 
 
 def counted(number: int, thing: str) -> str:
