@@ -183,6 +183,8 @@ class Staging:
             opened.transaction.put(tombstone_path(tomb.digest), tombstone_bytes(tomb))
         if mutation.stores_record:
             opened.transaction.put(where, _record_bytes(opened.base, where, change, canonical))
+        for settled in mutation.settles:
+            opened.transaction.delete(settled)
 
 
 class _Scribe:

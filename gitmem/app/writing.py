@@ -47,7 +47,7 @@ class Mutation:
 
     `entomb` writes or lifts the tombstone of the claim. `leaves_inbox` takes the candidate out of the inbox.
     `proposed` is what an accepted candidate came from. `unresolved`: why references could not be expanded.
-    `plain`: its texts were looked at already, by `policy.text_rules.is_plain`.
+    `plain`: its texts were looked at already, by `policy.text_rules.is_plain`. `settles`: files of conflicts/ that go.
     A `hold` by the gate sends the record to the inbox.
     """
 
@@ -59,6 +59,7 @@ class Mutation:
     proposed: Proposal | None = None
     unresolved: tuple[Reason, ...] = ()
     plain: bool = False
+    settles: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

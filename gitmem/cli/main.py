@@ -49,6 +49,7 @@ VERBS: Final[dict[str, Verb]] = {
     "dispute": Verb("moves", "withhold a memory until somebody settles it", "Write"),
     "accept": Verb("moves", "let candidates of the inbox in", "Write"),
     "reject": Verb("moves", "turn candidates of the inbox down for good", "Write"),
+    "conflicts": Verb("conflicts", "what merges left for people to decide, and the decision", "Write"),
     "review": Verb("review", "decide on what waits, with its evidence and what stands against it", "Write"),
     "install": Verb("install", "have agent hosts ring, so that their sessions are captured", "Sessions"),
     "uninstall": Verb("install", "take out of agent hosts what install put in", "Sessions"),
@@ -57,6 +58,7 @@ VERBS: Final[dict[str, Verb]] = {
     "recall": Verb("reading", "what is known about these words, and still holds", "Read"),
     "context": Verb("unasked", "what still holds for these files, before an edit", "Read"),
     "brief": Verb("unasked", "what to know at the start of a session", "Read"),
+    "mcp": Verb("mcp", "serve this memory to an agent over the Model Context Protocol", "Read"),
     "list": Verb("reading", "memories by kind, status, tag, path, key or date", "Read"),
     "show": Verb("reading", "one memory with its evidence checked", "Read"),
     "key": Verb("reading", "who holds a key, now or then", "Read"),
@@ -77,6 +79,7 @@ VERBS: Final[dict[str, Verb]] = {
     "reindex": Verb("upkeep", "build the search index anew", "Check"),
     "schema": Verb("upkeep", "print a JSON Schema of the format", "Check"),
     "completion": Verb("upkeep", "print the completion script of a shell", "Check"),
+    "merge-driver": Verb("conflicts", "what git calls to merge a file of the branch", "", hidden=True),
     "hook-impl": Verb("hooks", "what the git hooks call", "", hidden=True),
     "hook-agent": Verb("install", "what the hooks of agent hosts call", "", hidden=True),
 }
