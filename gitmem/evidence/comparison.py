@@ -14,6 +14,7 @@ from typing import Final, Literal, NamedTuple
 from gitmem.evidence.definitions import Code, Definition, occurrences, parsed
 
 Rows = tuple[int, int]  # first and last line, counted from 1
+_TELLING: Final = 6  # words of code that are known again in another definition
 _DIFF_LINES: Final = 40
 _CONTEXT: Final = 1
 
@@ -119,8 +120,9 @@ def _by_words(before: Code, after: Code, old: File, new: File, cited: Rows) -> C
     else:
         region = None if was is not None else new.rows
     stood, stands = _found(wanted, before, old.rows), _found(wanted, after, new.rows)
-    # Elsewhere in the file only what stood once: a line such as `return None` is found in any.
-    if stands and (len(stood) == 1 or (was is None and len(stands) >= len(stood))):
+    # In another definition only what stood once and is long enough to be known again: `return None` is found in any.
+    known = len(stood) == 1 and sum(any(map(str.isalnum, word)) for word in wanted) >= _TELLING
+    if stands and (known if was is not None else len(stands) >= len(stood)):
         return Compared("same", cited, min(stands, key=lambda one: abs(one[0] - cited[0])))
     around = (was.first, was.last) if was is not None and region else cited
     return Compared("changed" if region else "gone", around, region)

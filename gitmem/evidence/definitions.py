@@ -59,7 +59,7 @@ class Code:
 
     def meaning(self, definition: Definition | None = None) -> str:
         """What a definition (None: the file) says: its tree without comments, layout, kinds of quotes, redundant
-        parentheses and trailing commas. Two with one meaning do the same."""
+        parentheses, trailing commas and breaks between the parts of a string. Two with one meaning do the same."""
         return _meaning(self._root if definition is None else definition.node)
 
     def value(self, definition: Definition) -> str | None:
@@ -68,7 +68,10 @@ class Code:
 
     def literal(self, definition: Definition) -> str:
         """What a variable is set to, as the file spells it on one line; empty when it is set to nothing."""
-        return "" if definition.value is None else " ".join(_text(definition.value).split())
+        value = definition.value
+        while value is not None and value.type == "parenthesized_expression" and value.named_child_count == 1:
+            value = value.named_children[0]
+        return "" if value is None else " ".join(_text(value).split())
 
     @cached_property
     def words(self) -> tuple[tuple[str, int], ...]:
@@ -177,6 +180,9 @@ def _say(node: Node, said: list[str], depth: int) -> None:
         elif kind not in _LAYOUT:
             said.append(kind)
         return
+    if kind in ("string", "concatenated_string") and (text := _plain_string(node)) is not None:
+        said.append(f"string {text}")
+        return
     wraps = kind not in ("parenthesized_expression", "expression_statement")
     if wraps:
         said.append(f"({_SAME.get(kind, kind)}")
@@ -184,6 +190,17 @@ def _say(node: Node, said: list[str], depth: int) -> None:
         _say(child, said, depth + 1)
     if wraps:
         said.append(")")
+
+
+def _plain_string(node: Node) -> str | None:
+    """What a Python string without prefix and without values in it holds, in one piece or in several."""
+    if node.type == "concatenated_string":
+        parts = [_plain_string(child) for child in node.named_children if child.type != "comment"]
+        return None if None in parts else "".join(part or "" for part in parts)
+    if node.type != "string" or node.child_count < 2 or _text(node.children[0]).strip("'\""):
+        return None
+    inside = node.children[1:-1]
+    return "".join(map(_text, inside)) if all(part.type == "string_content" for part in inside) else None
 
 
 _OPEN, _CLOSE = "\u2039", "\u203a"  # where a block begins and ends
