@@ -205,19 +205,24 @@ def test_every_block_keeps_its_budget_and_the_settings_say_how_large_it_is(repo:
     assert "inject.json is no JSON object of numbers" in person(repo, "status").out
 
 
-def test_nothing_withheld_is_told_at_any_event(repo: Path) -> None:
+def test_nothing_withheld_is_told_at_any_event(repo: Path, seal: Path) -> None:
     made(repo)
-    asks = "what do you know about the harbour crane?"
+    asks = "harbour crane"
+    brief = started(repo, "s-1")
+    config = seal / ".config/gitmem/inject.json"
+    config.parent.mkdir(parents=True)
+    config.write_text('{"brief": 0}')  # so that each event has to tell the control by itself
     told = {
-        "start": started(repo, "s-1"),
+        "start": brief,
         "prompt": prompted(repo, asks, "s-2"),
         "edit": edits(repo, str(repo / "src/pool.py"), "s-3"),
-        "compact": started(repo, "s-1", source="compact"),
         "codex": block(hook(repo, "codex", "UserPromptSubmit", prompt=asks)),
         "cursor": block(hook(repo, "cursor", "beforeSubmitPrompt", prompt=asks)),
         "gemini": block(hook(repo, "gemini-cli", "BeforeAgent", prompt=asks)),
         "copilot": block(hook(repo, "copilot-cli", "userPromptSubmitted", prompt=asks)),
     }
+    config.unlink()
+    told["compact"] = started(repo, "s-1", source="compact")
     for event, text in told.items():
         assert CONTROL.split(":")[0] in text, event
         for name, word in WORDS.items():
