@@ -27,7 +27,10 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Report:
-    """What verification of `base`..`head` found. `notes` are remarks that refuse nothing."""
+    """What verification of `base`..`head` found. `notes` are remarks that refuse nothing.
+
+    `target`: the commit for which the merge of `head` into it was judged as well.
+    """
 
     base: str | None
     head: str
@@ -35,6 +38,7 @@ class Report:
     records: int
     faults: tuple[Fault, ...] = ()
     notes: tuple[Fault, ...] = field(default=())
+    target: str | None = None
 
     @property
     def clean(self) -> bool:
@@ -45,6 +49,7 @@ class Report:
         return {
             "base": self.base,
             "head": self.head,
+            "merged_into": self.target,
             "commits": self.commits,
             "records": self.records,
             "clean": self.clean,
@@ -126,6 +131,8 @@ def markdown(report: Report) -> str:
     head = "✅ **gitmem: verified**" if report.clean else f"❌ **gitmem: {len(report.faults)} faults**"
     span = f"`{report.base[:12]}`..`{report.head[:12]}`" if report.base else f"everything up to `{report.head[:12]}`"
     lines = [head, "", f"{report.commits} commits, {report.records} records in {span}.", ""]
+    if report.target is not None:
+        lines += [f"Judged as merged into `{report.target[:12]}`, by a merge commit and as one commit.", ""]
     for title, faults in (("Faults", report.faults), ("Notes", report.notes)):
         if not faults:
             continue
@@ -149,3 +156,10 @@ def require_range(base: str | None, head: str | None, everything: bool) -> None:
     """Raise UsageError for a call that contradicts itself. One that says nothing means everything."""
     if everything and (base is not None or head is not None):
         raise UsageError("--all takes neither --base nor --head", hint="gitmem verify --all")
+
+
+def require_target_alone(base: str | None, everything: bool) -> None:
+    """Raise UsageError when what a request is merged into is named beside another base."""
+    if base is not None or everything:
+        hint = "gitmem verify --merge-into origin/gitmem/main --head HEAD"
+        raise UsageError("--merge-into takes --head, and neither --base nor --all", hint=hint)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gitmem.app import verify as app_verify
+from gitmem.app.verify_request import verify_request
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, counted
@@ -25,6 +26,10 @@ def verify(
     base: Annotated[str | None, typer.Option(help="What is verified already.")] = None,
     head: Annotated[str | None, typer.Option(help="What to verify (default: gitmem/main).")] = None,
     everything: Annotated[bool, typer.Option("--all", help="The whole branch; the same without --base.")] = False,
+    target: Annotated[
+        str | None,
+        typer.Option("--merge-into", help="Verify --head as a pull request into this branch: the merge as well."),
+    ] = None,
     form: Annotated[Format, typer.Option("--format", help="markdown is a comment for a pull request.")] = Format.text,
 ) -> None:
     """Check commits of the memory branch as every reader does.
@@ -34,8 +39,13 @@ def verify(
     """
     door: Door = ctx.obj
     app_verify.require_range(base, head, everything)
+    workspace = open_workspace(door.env, long_lived=True)
     bar = door.progress("verifying")
-    report = app_verify.verify(open_workspace(door.env, long_lived=True), base=base, head=head, progress=bar)
+    if target is not None:
+        app_verify.require_target_alone(base, everything)
+        report = verify_request(workspace, target=target, head=head, progress=bar)
+    else:
+        report = app_verify.verify(workspace, base=base, head=head, progress=bar)
     bar.close()
     if door.as_json or form is Format.json:
         door.data(report.data())
