@@ -6,6 +6,7 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import Final
 
 from gitmem.app import belief
 from gitmem.app.workspace import Found, View, Workspace
@@ -13,6 +14,7 @@ from gitmem.model.layout import EVENTS, MAIN, MEMORIES, PLACES, TOMBSTONES, even
 from gitmem.model.nouns import Event, Memory
 from gitmem.model.records import event_from_bytes, memory_from_bytes, to_data, tombstone_from_bytes
 from gitmem.model.yaml_codec import emit
+from gitmem.policy.review import ReviewLevel, review_level
 from gitmem.store.objects import CommitInfo, parse_commit
 from gitmem.store.port import Backend
 from gitmem.store.snapshot import Snapshot, changed_paths, tree_of
@@ -112,6 +114,16 @@ def _diff(old: Memory | None, new: Memory | None) -> str:
         return ""
     lines = [emit(to_data(side)).splitlines() for side in (old, new)]
     return "\n".join(list(difflib.unified_diff(lines[0], lines[1], lineterm="", n=1))[2:])
+
+
+_VERDICTS: Final = frozenset({"accept", "reject", "lift"})
+
+
+def review_of(event: Event) -> ReviewLevel | None:
+    """What a verdict was worth as a review; None for what is none."""
+    if event.op not in _VERDICTS:
+        return None
+    return review_level(event.actor, event.proposed.actor if event.proposed else None)
 
 
 def blame(workspace: Workspace, prefix: str) -> list[Line]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -28,7 +28,10 @@ def log(
     door: Door = ctx.obj
     for entry in history.log(open_workspace(door.env), identifier, limit=limit, diffs=diff):
         if door.as_json:
-            own = {"commit": entry.commit, "ref": entry.ref, "author": entry.author, "diff": entry.diff}
+            own: dict[str, Any] = {"commit": entry.commit, "ref": entry.ref, "author": entry.author, "diff": entry.diff}
+            level = history.review_of(entry.event)
+            if level is not None:
+                own["review"] = {"level": level.level, "label": level.label}
             door.data({**to_data(entry.event), **own})
             continue
         shown_event(door, entry)
@@ -48,6 +51,9 @@ def shown_event(door: Door, entry: Entry) -> None:
         f"    by {door.style(entry.author)} through {event.actor.channel}{door.style(host)}, {event.actor.principal};"
         f" commit {entry.commit[:10]}"
     )
+    level = history.review_of(event)
+    if level is not None:
+        door.say(f"    review level {level.level}, {door.style(level.label)}")
     if event.proposed:
         by = event.proposed.actor
         host = f" ({by.host})" if by.host else ""
