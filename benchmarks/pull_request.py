@@ -5,7 +5,8 @@
 Builds the repository of benchmarks/writes.py with SIZE memories, has an agent propose MEMORIES candidates, cuts the
 proposal, lets gitmem/main move on by one commit, and measures `gitmem verify --merge-into gitmem/main --head PROPOSAL`
 from the shell: every commit of it, the merge as a merge commit, and the merge as one commit. First in the clone
-that made it, whose search index has seen the branch; then as a CI has it, a bare repository that was fetched and has no index.
+that made it, whose search index has seen the branch; then as a CI has it, a bare repository that was fetched and has
+no index.
 """
 
 from __future__ import annotations

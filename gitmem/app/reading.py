@@ -18,8 +18,10 @@ from gitmem.model.frozen import replace
 from gitmem.model.judgement import Filter, Resolution
 from gitmem.model.layout import PLACES, memory_path
 from gitmem.model.nouns import FileRef, Memory
+from gitmem.model.records import event_from_bytes
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import STATUSES, VISIBLE, WAITING
+from gitmem.policy.review import ReviewLevel, review_level
 from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import ACCEPTED, Query
 from gitmem.store.objects import parse_commit
@@ -32,7 +34,7 @@ EVERY: Final = "all"  # the word for every state
 class Shown:
     """One memory with where it lies, what its evidence resolves to now, and what became of cited lines at HEAD.
 
-    `at` is the moment that was asked for, None for the present.
+    `at` is the moment that was asked for, None for the present. `review`: what a person's verdict on it is worth.
     """
 
     memory: Memory
@@ -41,6 +43,7 @@ class Shown:
     resolutions: tuple[Resolution, ...]
     drifts: tuple[str, ...] = ()
     at: datetime | None = None
+    review: ReviewLevel | None = None
 
 
 @dataclass(frozen=True)
@@ -62,7 +65,23 @@ def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
     # A stored human reference was judged by the channel of its own event; here it is only shown.
     resolved = resolutions(view, found.memory, "terminal")
     became = drifts_of(workspace, view, found.memory)
-    return Shown(found.memory, found.ref, raw, resolved, became, moment if at is not None else None)
+    then, level = moment if at is not None else None, _reviewed(view, found)
+    return Shown(found.memory, found.ref, raw, resolved, became, then, level)
+
+
+def _reviewed(view: View, found: Found) -> ReviewLevel | None:
+    """What the last verdict by which a shown memory stands is worth; of one that nobody let in, its first event."""
+    if found.memory.status not in VISIBLE:
+        return None
+    place, first = view.place(found.ref), None
+    for path in reversed(place.event_names(found.memory.id)):
+        raw = place.read(path)
+        if raw is None:
+            continue
+        first = event_from_bytes(raw, path=path, trusted=True)
+        if first.op in ("accept", "lift"):
+            return review_level(first.actor, first.proposed.actor if first.proposed else None)
+    return review_level(first.actor, None) if first is not None else None
 
 
 def drifts_of(workspace: Workspace, view: View, memory: Memory) -> tuple[str, ...]:

@@ -196,6 +196,10 @@ def _refused(door: Door, items: list[dict[str, Any]]) -> None:
         door.note("nothing was refused here")
 
 
+def _level(found: reading.Shown) -> dict[str, Any] | None:
+    return None if found.review is None else {"level": found.review.level, "label": found.review.label}
+
+
 def show(
     ctx: typer.Context,
     identifier: Id,
@@ -212,13 +216,14 @@ def show(
             {"state": r.state, "detail": r.detail, "drift": drifted, "citation": citation(r.ref)}
             for r, drifted in zip(found.resolutions, found.drifts, strict=True)
         ]
-        door.data({**memory_data(found.memory, found.ref), "resolutions": evidence})
+        door.data({**memory_data(found.memory, found.ref), "resolutions": evidence, "review": _level(found)})
         return
     if raw:
         for line in found.raw.decode().rstrip("\n").split("\n"):
             door.say(door.style(line))
         return
-    for line in page(door, found.memory, found.resolutions, found.drifts):
+    level = f"{found.review.level}, {found.review.label}" if found.review is not None else ""
+    for line in page(door, found.memory, found.resolutions, found.drifts, level):
         door.say(line)
     if found.at is not None:
         door.note(f"as it was on record at {format_instant(found.at)}; the evidence is as it is now")

@@ -55,8 +55,10 @@ def evidence_line(door: Door, resolution: Resolution, drifted: str = "") -> str:
     return f"{door.style(resolution.state, style)}  {door.style(citation(ref))}{door.style(quote + detail, 'dim')}"
 
 
-def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...], drifts: tuple[str, ...]) -> list[str]:
-    """One memory in full."""
+def page(
+    door: Door, memory: Memory, resolutions: tuple[Resolution, ...], drifts: tuple[str, ...], review: str
+) -> list[str]:
+    """One memory in full. `review`: what the verdict on it is worth; empty where there is none."""
     lines = [
         f"{door.style(memory.id, 'bold')}  {memory.kind}  {status_text(door, memory.status)}",
         door.style(memory.title, "bold"),
@@ -73,7 +75,7 @@ def page(door: Door, memory: Memory, resolutions: tuple[Resolution, ...], drifts
         ("aliases", "; ".join(memory.aliases)),
         ("valid", _validity(memory)),
         ("cue", memory.cue or ""),
-        ("review", "0, unproven (a terminal of this machine)" if memory.status in VISIBLE else ""),
+        ("review", review),
     ]
     facts += [("rejected", f"{item.title}: {item.why}") for item in memory.alternatives]
     facts += [("step", f"[{'x' if step.done else ' '}] {step.text}") for step in memory.steps]
