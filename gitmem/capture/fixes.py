@@ -56,16 +56,22 @@ class _Open:
 
 
 class Fixes:
-    """Takes what was seen, in order, and gives each fix when its pass is seen. `open` are the failures that wait."""
+    """Takes what was seen, in order, and gives each fix when its pass is seen. `open` are the failures that wait;
+    `flaky` the keys of checks that went another way with nothing changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, flaky: Iterable[str] = ()) -> None:
         self.open: list[_Open] = []
+        self.flaky: set[str] = set(flaky)
         self._settled: dict[str, Check] = {}  # passes by key, with nothing changed since
-        self._flaky: set[str] = set()
 
     @property
     def waiting(self) -> tuple[Check, ...]:
         return tuple(one.check for one in self.open)
+
+    @property
+    def needed_from(self) -> int | None:
+        """Where in the stream the oldest run begins that a later one may have to be compared with."""
+        return min((check.begun for check in (*self.waiting, *self._settled.values())), default=None)
 
     def take(self, seen: Seen) -> list[Fix]:
         if isinstance(seen, Changed):
@@ -79,7 +85,7 @@ class Fixes:
 
     def _fail(self, check: Check) -> None:
         if check.key in self._settled:
-            self._flaky.add(check.key)
+            self.flaky.add(check.key)
         before = next((one for one in self.open if one.check.key == check.key), None)
         self.open = [one for one in self.open if one is not before]
         again = before is not None and normalised(before.check.error) == normalised(check.error)
@@ -95,8 +101,8 @@ class Fixes:
                 continue
             fix = Fix(one.check, check, one.changed, one.attempts, otherwise)
             if not otherwise and not one.changed:
-                self._flaky.add(one.check.key)
-            elif one.check.key not in self._flaky and _teaches(fix):
+                self.flaky.add(one.check.key)
+            elif one.check.key not in self.flaky and _teaches(fix):
                 fixes.append(fix)
         self.open = left
         self._settled[check.key] = check

@@ -29,13 +29,15 @@ _SAID: Final = 200  # characters of a command that are told
 
 @dataclass(frozen=True)
 class Check:
-    """One run of something that says by its end whether all is well. `turn` is the result, `run` what it ran.
+    """One run of something that says by its end whether all is well. `turn` is the result, `run` what it ran, `begun`
+    where in the stream it was called.
 
     `checks`: the parts of which this outcome is told, each by what it checks. `folder`: where. `way`: how the programs
     were called. `error`: a line of the output, word for word; empty when none tells. `failed` and `passed`: test ids.
     """
 
     turn: Turn
+    begun: int
     run: str
     checks: tuple[Checked, ...]
     folder: str
@@ -106,7 +108,7 @@ def _ended(call: Turn, result: Turn) -> Iterator[Seen]:
     command = read(line, call.cwd or "")
     if command is None:
         return
-    yield from _of_command(command, result)
+    yield from _of_command(command, call, result)
     if result.outcome == "ok" and "commit" in line:
         yield from (Changed(result, "commit", oid) for oid in _COMMITTED.findall(result.text))
     if result.outcome == "ok":
@@ -117,7 +119,7 @@ def _ended(call: Turn, result: Turn) -> Iterator[Seen]:
         )
 
 
-def _of_command(command: Command, result: Turn) -> Iterator[Check]:
+def _of_command(command: Command, call: Turn, result: Turn) -> Iterator[Check]:
     found = [(part, one) for part in command.parts if (one := checked(part)) is not None]
     if not found:
         return
@@ -131,6 +133,7 @@ def _of_command(command: Command, result: Turn) -> Iterator[Check]:
     passed = tests_in(result.text, "ok") if outcome is not None else frozenset[str]()
     yield Check(
         turn=result,
+        begun=call.start,
         run=" ".join(command.text.split())[:_SAID],
         checks=tuple(one for _, one in found),
         folder=command.folder,

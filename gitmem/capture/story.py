@@ -160,9 +160,8 @@ def _steps(text: str) -> tuple[Step, ...]:
         return ()
     steps = []
     for row in map(mapping, listing(rows)):
-        said = next(
-            (text for key in ("content", "step", "description", "title", "text") if (text := string(row.get(key)))), ""
-        )
+        words = (string(row.get(key)) for key in _STEP_WORDS)
+        said = next((word for word in words if word), "")
         if said.strip():
             steps.append(Step(" ".join(said.split())[:300], string(row.get("status")) in _DONE))
     return tuple(steps[:_MOST_STEPS])

@@ -1,0 +1,127 @@
+"""From a transcript to a lesson that is recalled, through the installed command, for two hosts."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.learning.transcripts import FAILED, PASSED, Claude, Clone, Codex, Session
+
+RUN = "python -m pytest tests/test_pool.py -q"
+FIRST = "8c2f6a10-7d1e-4c55-9a3b-2f1e0d9c8b7a"
+SECOND = "1d4e6a10-7d1e-4c55-9a3b-2f1e0d9c8b7b"
+HOSTS = pytest.mark.parametrize("host", [Claude, Codex])
+
+
+def past(session: Claude | Codex) -> Session:
+    """It fails, something is edited, it passes."""
+    session.ask("The night job dies. Make it work.")
+    session.run(RUN, FAILED, failed=True)
+    session.edit("src/pool.py", "WORKERS = 4", "WORKERS = 16")
+    session.run(RUN, PASSED)
+    return session.answer("It passes now.")
+
+
+@HOSTS
+def test_what_failed_and_passed_is_kept_cited_and_recalled(clone: Clone, host: type[Claude | Codex]) -> None:
+    lesson, *_, summary = clone.learn(past(host(clone.repo, FIRST)))
+    assert (lesson["result"], summary["checks"], summary["failures"]) == ("learned", 2, 1)
+    assert "the pool of session workers is exhausted" in lesson["title"] and "src/pool.py" in lesson["fix"]
+    shown = clone.run("show", lesson["solution"], "--json").lines[0]
+    assert shown["origin"] == "observed" and shown["scope"]["audience"] == "private" and shown["status"] == "active"
+    assert [ref["role"] for ref in shown["evidence"]] == ["supports", "supports"]
+    assert [found["state"] for found in shown["resolutions"]] == ["verified", "verified"]
+    assert "exhausted" in shown["evidence"][0]["quote"] and "4 passed" in shown["evidence"][1]["quote"]
+    assert "WORKERS = 16" in shown["body"] and str(clone.repo) not in shown["body"]
+    assert lesson["problem"] in {link["to"] for link in shown["links"]}
+    recalled = clone.run("recall", "redis pool of session workers exhausted", "--json")
+    assert lesson["solution"] in recalled.out
+
+
+def test_without_a_pass_or_a_change_nothing_is_taught(clone: Clone) -> None:
+    """Each negative beside one that teaches, so that it is not silence that is tested."""
+    never = Claude(clone.repo, "aaaa6a10-0000-4c55-9a3b-2f1e0d9c8b7a").ask("Make the exporter work.")
+    never.run("npm test", "Error: the exporter has no writer for parquet files\n1 failing", failed=True)
+    never.edit("src/export.ts", "a", "b").answer("It should work now.")
+    flaky = Claude(clone.repo, "bbbb6a10-0000-4c55-9a3b-2f1e0d9c8b7a").ask("Run the browser tests.")
+    flaky.run("npm run e2e", "Error: page closed before the banner was shown", failed=True)
+    flaky.run("npm run e2e", "3 passing").answer("They pass.")
+    stopped = Claude(clone.repo, "cccc6a10-0000-4c55-9a3b-2f1e0d9c8b7a").ask("Run the slow tests.")
+    stopped.run("npm run slow", "Command timed out after 2m 0s. Error: waiting for the database", failed=True)
+    stopped.edit("src/slow.ts", "a", "b").run("npm run slow", "3 passing").answer("They pass.")
+    hidden = Claude(clone.repo, "dddd6a10-0000-4c55-9a3b-2f1e0d9c8b7a").ask("Check the types.")
+    hidden.run("npx tsc --noEmit", "src/a.ts(1,2): error TS2304: Cannot find name 'Walrus'.", failed=True)
+    hidden.edit("src/a.ts", "a", "b").run("npx tsc --noEmit 2>&1 | head -5", "").answer("Fine.")
+    back = Claude(clone.repo, "eeee6a10-0000-4c55-9a3b-2f1e0d9c8b7a").ask("Is it mine?")
+    back.run("npm run lint", "src/b.ts:3:1: error: the walrus is not awaited", failed=True)
+    back.run("git stash", "Saved working directory").run("npm run lint", "").answer("It is yours.")
+    rows = clone.learn(never, flaky, stopped, hidden, back, past(Claude(clone.repo, FIRST)))
+    lessons = [row for row in rows if "fix" in row]
+    assert [(row["session"], row["result"]) for row in lessons] == [(f"claude-code/{FIRST}", "learned")]
+    assert rows[-1]["unknown"] == 2 and rows[-1]["read"] == 6
+
+
+def test_a_failure_that_passes_in_a_later_capture_is_a_lesson(clone: Clone) -> None:
+    session = Claude(clone.repo, FIRST).ask("The night job dies.")
+    session.run(RUN, FAILED, failed=True)
+    assert not [row for row in clone.learn(session) if "fix" in row]
+    session.edit("src/pool.py", "WORKERS = 4", "WORKERS = 16")
+    assert not [row for row in clone.learn(session) if "fix" in row]
+    session.run(RUN, PASSED).answer("It passes now.")
+    rows = clone.learn(session)
+    (lesson,) = [row for row in rows if "fix" in row]
+    assert lesson["result"] == "learned" and "src/pool.py" in lesson["fix"]
+    assert rows[-1]["checks"] == 1
+
+
+def test_nothing_is_kept_twice(clone: Clone) -> None:
+    session = past(Claude(clone.repo, FIRST))
+    clone.learn(session)
+    before = clone.run("list", "--tag", "lesson", "--json").out
+    assert '"total": 2' in before
+    assert clone.learn(session)[-1]["read"] == 0
+    (again, *_) = clone.run("lessons", "--json", "--session", FIRST).lines
+    assert again["result"] == "known" and again["sessions"] == 1
+    (clone.repo / ".git/gitmem/lessons.json").unlink()
+    assert clone.learn(session)[0]["result"] == "known"
+    assert clone.run("list", "--tag", "lesson", "--json").out == before
+
+
+def test_two_sessions_teach_one_lesson_which_is_offered(clone: Clone) -> None:
+    first = clone.learn(past(Claude(clone.repo, FIRST)))[0]
+    assert first["offer"] is None
+    later = Codex(clone.repo, SECOND)
+    again = clone.learn(past(later))[0]
+    assert (again["result"], again["sessions"]) == ("again", 2)
+    assert again["solution"] == first["solution"] and again["offer"] == f"gitmem promote {first['solution']}"
+    shown = clone.run("show", first["solution"], "--json").lines[0]
+    assert {ref["session"] for ref in shown["evidence"]} == {f"claude-code/{FIRST}", f"codex/{SECOND}"}
+    assert shown["origin"] == "observed"
+
+
+def test_what_a_person_rejected_is_not_learned_again(clone: Clone) -> None:
+    first = clone.learn(past(Claude(clone.repo, FIRST)))[0]
+    done = clone.person("wrong", first["solution"], "--because", "the pool was not it")
+    assert done.code == 0, done.err
+    later = clone.learn(past(Codex(clone.repo, SECOND)))[0]
+    assert later["result"] == "set aside"
+    told = clone.run("recall", "redis pool of session workers exhausted", "--json").lines
+    print(*told, sep="\n")
+    assert first["problem"] in [row.get("id") for row in told] and first["solution"] not in [
+        row.get("id") for row in told
+    ]
+
+
+def test_a_dry_run_keeps_nothing(clone: Clone) -> None:
+    past(Claude(clone.repo, FIRST)).write()
+    clone.run("capture")
+    assert "1 lesson would be learned" in clone.run("lessons", "--dry-run").out
+    assert clone.run("list", "--tag", "lesson", "--json").lines[-1]["summary"]["total"] == 0
+    assert "1 lesson learned" in clone.run("lessons").out
+
+
+def test_a_program_that_was_not_there_is_called_otherwise(clone: Clone) -> None:
+    session = Claude(clone.repo, FIRST).ask("Run the tests.")
+    session.run("pytest tests", "bash: pytest: command not found", failed=True)
+    session.run("uv run pytest tests", PASSED).answer("They pass.")
+    lesson = clone.learn(session)[0]
+    assert lesson["result"] == "learned" and "uv run pytest tests" in lesson["fix"]
