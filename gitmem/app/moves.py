@@ -17,7 +17,7 @@ from gitmem.evidence.resolvers import expand
 from gitmem.model.drafts import draft_of, draft_text
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Reason
-from gitmem.model.layout import INBOX, MAIN, TOMBSTONES
+from gitmem.model.layout import HOMES, INBOX, MAIN, TOMBSTONES
 from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.text import one_line
@@ -55,7 +55,7 @@ def move(workspace: Workspace, verb: str, prefix: str, reason: str, evidence: Se
         added = [_against(ref) if verb in _DOUBTING else ref for ref in expanded(view, evidence)]
         change = status_change(before, op, TARGETS[verb], reason, evidence=(*before.evidence, *added))
         entomb: Any = {"wrong": "reject", "lift": "lift"}.get(verb)
-        return [Mutation(change, MAIN, entomb=entomb)]
+        return [Mutation(change, found.ref, entomb=entomb)]
 
     moved = write(workspace, plan, subject=subject_of(verb)).judged[-1].mutation
     return Found(moved.change.after, moved.ref)
@@ -92,7 +92,8 @@ def _of_proposal(view: View, memory: Memory, verb: str, reason: str) -> list[Mut
     if verb == "lift" and memory.status == "wrong":
         require_person(view, verb, memory, reason)
         change = status_change(memory, "lift", "candidate", reason)
-        return [Mutation(change, MAIN, entomb="lift", stores_record=False), Mutation(change, INBOX)]
+        home = HOMES[memory.scope.audience]
+        return [Mutation(change, home, entomb="lift", stores_record=False), Mutation(change, INBOX)]
     raise refused(
         view, memory, _OPS.get(verb, verb), f"{standing(memory)} in the inbox: {verb} is not possible", "status.move",
         f"{verb} is no move from here", _open_to(memory, INBOX),
@@ -129,7 +130,7 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
         if old.ref == INBOX:
             raise refused(
                 view, old.memory, "supersede", f"{standing(old.memory)} in the inbox: nothing is there to supersede",
-                "status.move", "only what is on gitmem/main is superseded", _open_to(old.memory, INBOX),
+                "status.move", "only what was let in is superseded", _open_to(old.memory, INBOX),
             )  # fmt: skip
         _require_legal(view, old.memory, "supersede", "supersede")
         change = Change("create", built.memory, reason=reason)
@@ -147,7 +148,8 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
 
 def _superseding(old: Memory, new: Change, reason: str, unresolved: tuple[Reason, ...]) -> list[Mutation]:
     """Both sides of a supersession: the new one is written, the old record names its replacement."""
-    return [Mutation(new, MAIN, unresolved=unresolved), closed(old, new.after, reason)]
+    home = HOMES[new.after.scope.audience]
+    return [Mutation(new, home, unresolved=unresolved), closed(old, new.after, reason)]
 
 
 def closed(old: Memory, by: Memory, reason: str) -> Mutation:
@@ -155,7 +157,7 @@ def closed(old: Memory, by: Memory, reason: str) -> Mutation:
     closed = replace(old, status="superseded", links=(*old.links, Link("superseded_by", by.id)))
     if by.valid.start is not None and holds_at(old.valid.start, old.valid.until, parse_instant(by.valid.start)):
         closed = replace(closed, valid=replace(old.valid, until=by.valid.start))
-    return Mutation(Change("supersede", closed, before=old, reason=reason), MAIN)
+    return Mutation(Change("supersede", closed, before=old, reason=reason), HOMES[old.scope.audience])
 
 
 def edit(

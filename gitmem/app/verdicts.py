@@ -7,13 +7,14 @@ from typing import Any, Final
 
 from gitmem.app.facts import Lookup
 from gitmem.app.moves import closed, find_for, refused, require_person, require_reason, standing, subject_of
+from gitmem.app.promote import promoted
 from gitmem.app.remember import proposal_of
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import Mutation, status_change, write
 from gitmem.errors import NotFound, Refused, UsageError
 from gitmem.model.frozen import replace
 from gitmem.model.judgement import Change, Reason
-from gitmem.model.layout import INBOX, MAIN
+from gitmem.model.layout import HOMES, INBOX, MAIN
 from gitmem.model.nouns import Actor, Link, Memory, Proposal
 from gitmem.model.vocabulary import WAITING
 from gitmem.policy.review import ReviewLevel, review_level, self_approval
@@ -37,6 +38,7 @@ def accept(
                 linked, found = _in_the_place_of(view, found, superseding, reason)
                 mutations.append(linked)
             mutations += accepting(view, found, reason or "accepted")
+            mutations += promoted(view, found.memory)
         return mutations
 
     outcome = write(workspace, plan, subject=subject_of("accept"))
@@ -47,9 +49,10 @@ def accepting(view: View, found: Found, reason: str) -> list[Mutation]:
     """What letting one candidate in changes: itself, and what it replaces."""
     candidate = found.memory
     change = status_change(candidate, "accept", "active", reason)
-    old = [view.memory(identifier) for identifier in candidate.linked("supersedes")]
+    home = HOMES[candidate.scope.audience]
+    old = [view.memory(identifier, home) for identifier in candidate.linked("supersedes")]
     return [
-        Mutation(change, MAIN, leaves_inbox=found.ref == INBOX, proposed=_proposal(view, found)),
+        Mutation(change, home, leaves_inbox=found.ref == INBOX, proposed=_proposal(view, found)),
         *(closed(memory, candidate, reason) for memory in old if memory is not None),
     ]
 
@@ -57,10 +60,10 @@ def accepting(view: View, found: Found, reason: str) -> list[Mutation]:
 def _in_the_place_of(view: View, found: Found, prefix: str, reason: str) -> tuple[Mutation, Found]:
     """The edit that has a candidate name what it replaces, and the candidate after it."""
     old = view.find(prefix)
-    if old.ref != MAIN:
+    if old.ref != HOMES[found.memory.scope.audience]:
         raise refused(
-            view, old.memory, "supersede", f"{standing(old.memory)} in the inbox: nothing is there to supersede",
-            "status.move", "only what is on gitmem/main is superseded", "gitmem list",
+            view, old.memory, "supersede", f"{standing(old.memory)} and for other readers or in the inbox",
+            "status.move", "only what was let in, for the same readers, is superseded", "gitmem list",
         )  # fmt: skip
     before = found.memory
     after = replace(before, links=(*before.links, Link("supersedes", old.memory.id)), key=before.key)
@@ -77,11 +80,12 @@ def reject(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[M
         for found in _candidates(view, "reject", prefixes, reason):
             change = status_change(found.memory, "reject", "wrong", reason)
             proposed = _proposal(view, found)
-            if found.ref == MAIN:
-                mutations.append(Mutation(change, MAIN, entomb="reject", proposed=proposed))
+            home = HOMES[found.memory.scope.audience]
+            if found.ref == home:
+                mutations.append(Mutation(change, home, entomb="reject", proposed=proposed))
                 continue
             mutations += [
-                Mutation(change, MAIN, entomb="reject", stores_record=False, proposed=proposed),
+                Mutation(change, home, entomb="reject", stores_record=False, proposed=proposed),
                 Mutation(change, INBOX),
             ]
         return mutations
@@ -100,16 +104,17 @@ def merge_into(workspace: Workspace, prefix: str, target: str, reason: str) -> M
     def plan(view: View, _: Lookup) -> list[Mutation]:
         (found,) = _candidates(view, "merge-into", [prefix], reason)
         into = find_for(view, "edit", target)
-        if into.memory.id == found.memory.id or into.ref != MAIN or into.memory.status in WAITING:
+        home = HOMES[found.memory.scope.audience]
+        if into.memory.id == found.memory.id or into.ref != home or into.memory.status in WAITING:
             hint = "gitmem list shows what there is"
-            raise UsageError(f"{into.memory.id} is no memory of gitmem/main to merge another into", hint=hint)
+            raise UsageError(f"{into.memory.id} is no memory for the same readers to merge another into", hint=hint)
         require_person(view, "edit", into.memory, reason)
         after = _with_what_it_adds(into.memory, found.memory)
         if after == into.memory:
             hint = f'gitmem reject {found.memory.id} --because "…", or gitmem retract'
             raise UsageError(f"{found.memory.id} adds nothing to {into.memory.id}", hint=hint)
         gone = status_change(found.memory, "retract", "archived", f"merged into {into.memory.id}: {reason}")
-        return [Mutation(gone, found.ref), Mutation(Change("edit", after, before=into.memory, reason=reason), MAIN)]
+        return [Mutation(gone, found.ref), Mutation(Change("edit", after, before=into.memory, reason=reason), home)]
 
     return write(workspace, plan, subject=subject_of("merge into")).judged[-1].mutation.change.after
 

@@ -43,6 +43,7 @@ VERBS: Final[dict[str, Verb]] = {
     "supersede": Verb("moves", "put a new memory in the place of an old one", "Write"),
     "wrong": Verb("moves", "a memory is wrong: withhold it and keep it from coming back", "Write"),
     "lift": Verb("moves", "undo a rejection", "Write"),
+    "promote": Verb("promote", "propose a memory of your own to the team", "Write"),
     "retract": Verb("moves", "take a memory back without saying that it is wrong", "Write"),
     "archive": Verb("moves", "put a memory away", "Write"),
     "restore": Verb("moves", "bring an archived, disputed or stale memory back", "Write"),

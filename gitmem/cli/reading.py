@@ -58,7 +58,7 @@ def recall(
     since: Since = None,
     until: Until = None,
     valid_at: ValidAt = None,
-    audience: Audience = None,
+    audiences: Audience = None,
     as_of: Annotated[
         str | None,
         typer.Option(
@@ -85,7 +85,7 @@ def recall(
     recalling.run(
         ctx.obj, words=words, questions=questions, phrase=phrase, kinds=kinds, statuses=statuses, tags=tags, path=path,
         key=key, origins=origins, since=since, until=until, valid_at=valid_at, as_of=as_of, history=history,
-        previous=previous, audiences=audience, limit=limit, budget=budget, form=form, full=full,
+        previous=previous, audiences=audiences, limit=limit, budget=budget, form=form, full=full,
     )  # fmt: skip
 
 

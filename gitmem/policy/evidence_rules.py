@@ -8,7 +8,7 @@ from typing import Final
 
 from gitmem.model.ids import is_digest
 from gitmem.model.judgement import Change, Facts, Reason, Resolution, Viewer
-from gitmem.model.nouns import Config, EvidenceRef, FileRef, HumanRef, MemoryRef, TestRef, TranscriptRef
+from gitmem.model.nouns import CommitRef, Config, EvidenceRef, FileRef, HumanRef, MemoryRef, TestRef, TranscriptRef
 from gitmem.model.pattern import pattern
 from gitmem.model.vocabulary import AUDIENCES, ROLES, SYMBOL_LIMIT
 from gitmem.policy.codes import reason
@@ -132,7 +132,7 @@ def cited_memories(change: Change, facts: Facts, config: Config | None) -> Itera
         return
     after = change.after
     audiences = frozenset({"team"}) if after.scope.audience == "team" else frozenset(AUDIENCES)
-    readable = visible(Viewer(config.projects, audiences), at=None)
+    readable = visible(Viewer(config.projects, audiences, config.projects), at=None)
     for where, ref, _ in _judged(change, facts):
         if not isinstance(ref, MemoryRef):
             continue
@@ -143,6 +143,16 @@ def cited_memories(change: Change, facts: Facts, config: Config | None) -> Itera
         elif not readable.admits(cited):
             message = f"{where} cites a memory that the readers of this one are not shown"
             yield reason("memory.withheld", message, "cite what that memory rests on instead", where)
+
+
+def known_everywhere(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
+    """What is for all of a user's projects is read where none of the others is: it has to carry its grounds along."""
+    if change.after.scope.audience != "user":
+        return
+    for where, ref, _ in _judged(change, facts):
+        if isinstance(ref, (FileRef, CommitRef, TestRef)):
+            message = f"{where} cites a {ref.type} of one repository, and the record is read in all of the user's"
+            yield reason("evidence.elsewhere", message, 'quote a person: --evidence human:"…", or --private', where)
 
 
 def _judged(change: Change, facts: Facts) -> Iterator[tuple[str, EvidenceRef, Resolution | None]]:
@@ -157,4 +167,4 @@ def _judged(change: Change, facts: Facts) -> Iterator[tuple[str, EvidenceRef, Re
         yield f"evidence[{number}]", ref, resolution
 
 
-RULES: Final = (supported, well_formed, resolves, quotes, people, passing_test, cited_memories)
+RULES: Final = (supported, well_formed, resolves, quotes, people, passing_test, cited_memories, known_everywhere)

@@ -7,10 +7,12 @@ from typing import Final
 
 from gitmem.model.frozen import replace
 from gitmem.model.judgement import Change, Facts, Resolution
-from gitmem.model.nouns import Memory, MemoryRef
+from gitmem.model.nouns import Memory, MemoryRef, TranscriptRef
 from gitmem.model.vocabulary import ORIGIN_RANK, Channel, Origin
 
-_BY_CHANNEL: Final[Mapping[str, Origin]] = {"terminal": "human", "capture": "observed", "import": "imported"}
+_BY_CHANNEL: Final[Mapping[str, Origin]] = {"terminal": "human", "import": "imported"}
+# What a session shows without anybody's opinion: what a tool answered. What an assistant says there is its inference.
+_SEEN: Final = frozenset({"human", "tool"})
 # The operations that say what the text is. A move between states leaves the origin where it was.
 _SAYING: Final = frozenset({"create", "import", "edit", "lift"})
 
@@ -20,7 +22,8 @@ def derive_origin(channel: Channel, resolutions: Sequence[Resolution], linked: M
 
     `linked` holds only what the text is derived from: see `lineage`. External is inherited before anything
     else is asked; an address without a person behind it is external; a person at a terminal is human; words
-    that are all a person's own stay human whoever files them.
+    that are all a person's own stay human whoever files them; what capture saw happen is observed, unless it rests on
+    what a program said.
     """
     if any(memory.origin == "external" for memory in linked.values()):
         return "external"
@@ -30,8 +33,11 @@ def derive_origin(channel: Channel, resolutions: Sequence[Resolution], linked: M
         return "external"
     if channel in _BY_CHANNEL:
         return _BY_CHANNEL[channel]
-    verified_words = bool(supports) and all(r.human and r.state == "verified" for r in supports)
-    return "human" if verified_words else "inferred"
+    verified = bool(supports) and all(r.state == "verified" for r in supports)
+    if verified and all(r.human for r in supports):
+        return "human"
+    seen = all(r.ref.speaker in _SEEN for r in supports if isinstance(r.ref, TranscriptRef))
+    return "observed" if channel == "capture" and verified and seen else "inferred"
 
 
 def source_channel(op: str, channel: Channel) -> Channel:

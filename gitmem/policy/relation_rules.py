@@ -36,10 +36,18 @@ def links(change: Change, facts: Facts, config: Config | None) -> Iterator[Reaso
         elif not _is_here(facts.linked.get(link.to), config):
             message = f"{where} leads to no memory of this project"
             yield reason("link.missing", message, "gitmem list --status all shows the ids", f"{where}.to")
+        elif not told_to(change.after, facts.linked[link.to]):
+            message = f"{where} leads to a memory that is not for all who read this one, and would tell them of it"
+            yield reason("link.private", message, "leave it out, or gitmem promote that one first", f"{where}.to")
 
 
 def _is_here(memory: Memory | None, config: Config | None) -> bool:
     return memory is not None and (config is None or memory.scope.project in config.projects)
+
+
+def told_to(memory: Memory, other: Memory) -> bool:
+    """Whether all who may read `memory` may know of `other`."""
+    return memory.scope.audience != "team" or other.scope.audience == "team"
 
 
 def names_its_problem(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:

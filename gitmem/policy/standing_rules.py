@@ -32,11 +32,15 @@ def own_project(change: Change, facts: Facts, config: Config | None) -> Iterator
 
 
 def fitting_store(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
-    """What is on the branch or waits for it is read by everybody who has the repository."""
-    if claims(change) and change.after.scope.audience in ("private", "user") and not facts.private_store:
+    """What is on the branch is read by everybody who has the repository."""
+    before, after = change.before, change.after
+    if claims(change) and after.scope.audience in ("private", "user") and not facts.private_store:
         message = "the record is for its writer only, and everything on gitmem/main is read by the whole team"
-        hint = "write audience: team, or keep it out of gitmem: there is no private memory yet"
-        yield reason("audience.store", message, hint, "scope.audience")
+        yield reason("audience.store", message, "gitmem remember --private, or --user", "scope.audience")
+    if before is not None and before.scope.audience != after.scope.audience:
+        message = f"{shown_id(before.id)} is for the audience {before.scope.audience}, and stays so"
+        hint = f"gitmem promote {shown_id(before.id)} proposes it to the team; remember anew what is for fewer"
+        yield reason("audience.fixed", message, hint, "scope.audience")
 
 
 def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
@@ -55,9 +59,6 @@ def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[R
     if before is None and after.status in VISIBLE and shared:
         message = f"the channel {facts.channel} may add candidates, not what everybody is shown"
         yield reason("channel.authority", message, hint, "status")
-    if before is not None and before.scope.audience != after.scope.audience:
-        message = f"the channel {facts.channel} may not change who reads a memory"
-        yield reason("channel.authority", message, hint, "scope.audience")
 
 
 def legal_move(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:

@@ -75,6 +75,8 @@ REFUSING = replace(CONFIG, unobservable="refuse")
 CITES = {"evidence": (file_ref(), MemoryRef(OTHER, SHA))}
 FAKE_TOKEN = "gh" + "p_" + "aB3dE5gH7jK9mN1pQ3sT5vW7yZ9bC1dE3fG5"
 AGENT: dict[str, Any] = {"channel": "agent"}
+PRIVATE, OF_USER = Scope("shop-k3x9qd", "private"), Scope("shop-k3x9qd", "user")
+RELATES = (Link("relates_to", OTHER),)
 CANDIDATE = {"status": "candidate"}
 
 PAIRS: dict[str, Pair] = {
@@ -115,6 +117,16 @@ PAIRS: dict[str, Pair] = {
     ),
     "scope.project": fields({}, {"scope": Scope("bank-000000")}),
     "audience.store": fields({}, {"scope": Scope("shop-k3x9qd", "private")}),
+    "audience.fixed": Pair(
+        case(move("edit", "active", "active", body="The limit is in pool.py"), private_store=True),
+        case(move("edit", "active", "active", scope=Scope("shop-k3x9qd", "private")), private_store=True),
+    ),
+    "evidence.elsewhere": Pair(
+        case(create(scope=PRIVATE), private_store=True), case(create(scope=OF_USER), private_store=True)
+    ),
+    "link.private": Pair(
+        case(create(links=RELATES), linked=FACT), case(create(links=RELATES), linked={OTHER: memory(id=OTHER, scope=PRIVATE)})
+    ),
     "channel.authority": fields(CANDIDATE, {"status": "active"}, **AGENT),
     "status.move": Pair(case(move("mark", "active", "stale")), case(move("mark", "stale", "maybe_stale"))),
     "reason.missing": Pair(
