@@ -9,7 +9,6 @@ import fcntl
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
@@ -19,6 +18,7 @@ from gitmem.model.frozen import dataclass
 FOLDER: Final = "shown"
 MOST_SESSIONS: Final = 64
 MOST_IDS: Final = 400  # of one session
+_PLAIN: Final = 120  # characters
 
 
 @dataclass(frozen=True)
@@ -32,14 +32,27 @@ class Shown:
 @contextmanager
 def session(private: Path, host: str, name: str) -> Iterator[Path]:
     """The file of a session, alone: hosts run hooks of one session side by side. Raises GitmemError and OSError."""
-    folder = state.private_folder(state.private_folder(private) / FOLDER)
-    path = folder / sha256(f"{host} {name}".encode("utf-8", "replace")).hexdigest()[:24]
+    folder = private / FOLDER
+    if not folder.is_dir():
+        state.private_folder(folder)
+    path = folder / _file(f"{host} {name}")
     descriptor = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield path
     finally:
         os.close(descriptor)
+
+
+def _file(name: str) -> str:
+    """A name for the file of a session: as the hosts name it where that is plain."""
+    plain = name.replace(" ", ".")
+    letters = plain.replace("-", "").replace(".", "")
+    if len(plain) <= _PLAIN and letters.isascii() and letters.isalnum() and ".." not in plain:
+        return plain
+    from hashlib import sha256
+
+    return sha256(name.encode("utf-8", "replace")).hexdigest()
 
 
 def load(path: Path) -> Shown:
@@ -50,7 +63,7 @@ def load(path: Path) -> Shown:
 
 
 def save(path: Path, shown: Shown) -> None:
-    is_new = not path.with_suffix(".json").exists()
+    is_new = not path.with_name(f"{path.name}.json").exists()
     state.save(path.parent, path.name, {"versions": list(shown.versions[-MOST_IDS:]), "briefed": shown.briefed})
     if is_new:
         _forget(sorted(path.parent.glob("*.json"), key=_changed)[:-MOST_SESSIONS])

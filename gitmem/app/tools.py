@@ -78,7 +78,7 @@ def _asked(env: Env, ask: Callable[[Ground], _T]) -> _T:
         for here in grounds:
             view = here.opened or here.__dict__.get("view")
             if view is not None:
-                view.workspace.backend.close()
+                view.workspace.close()
 
 
 def _in(env: Env, work: Callable[[Workspace], _T]) -> _T:
@@ -88,7 +88,7 @@ def _in(env: Env, work: Callable[[Workspace], _T]) -> _T:
     try:
         return work(workspace)
     finally:
-        workspace.backend.close()
+        workspace.close()
 
 
 def _memories(env: Env, items: Sequence[Item], here: Ground, title: str, otherwise: Mapping[str, Any]) -> str:

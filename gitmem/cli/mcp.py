@@ -23,7 +23,7 @@ def mcp(ctx: typer.Context) -> None:
         if (error.name or "").split(".")[0] not in ("mcp", "mcp_types", "anyio"):
             raise
         raise GitmemError("the MCP SDK is not installed", hint="pip install 'git-mem[mcp]'") from None
-    open_workspace(door.env).backend.close()  # says now, and not at each call, that there is no repository
+    open_workspace(door.env).close()  # says now, and not at each call, that there is no repository
     serve(door.env)
 
 
