@@ -6,6 +6,8 @@ makes of these when it merges them, in the order of their ids and file by file, 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from gitmem.app.verify_view import JudgedView, judged_view
 from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord
@@ -14,6 +16,7 @@ from gitmem.model.nouns import Memory
 from gitmem.model.records import memory_bytes, memory_from_bytes, tombstone_bytes, tombstone_from_bytes
 from gitmem.share.memory import Side, merged_memory
 from gitmem.share.settings import merged_tombstone
+from gitmem.store.ahead import read_paths
 from gitmem.store.ancestry import merge_bases
 
 
@@ -44,6 +47,12 @@ class Base:
             if versions[number] != found:
                 found = together(path, self._before(number).read(path), found, versions[number])
         return found
+
+    def read_ahead(self, paths: Sequence[str]) -> None:
+        """Read at once what will be asked for."""
+        for commit in self._commits:
+            main = self._view(commit).main
+            read_paths(main.backend, main.tree, paths)
 
     def memory(self, identifier: str) -> Memory | None:
         path = layout.memory_path(identifier)

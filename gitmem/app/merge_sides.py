@@ -15,6 +15,7 @@ from gitmem.app.verify_view import JudgedView
 from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord
 from gitmem.model import layout
+from gitmem.model.ids import is_memory_id
 from gitmem.model.nouns import Memory
 from gitmem.model.records import (
     config_bytes,
@@ -29,6 +30,7 @@ from gitmem.model.vocabulary import VISIBLE
 from gitmem.share.events import merge_event
 from gitmem.share.memory import Side, merged_memory
 from gitmem.share.settings import merged_config
+from gitmem.store.ahead import read_differing, read_paths
 from gitmem.store.objects import Entry
 from gitmem.store.remembering import Remembering
 from gitmem.store.snapshot import Changed, changed_paths
@@ -66,6 +68,7 @@ class _Merge:
         self.ours = ours
         self.theirs = theirs
         backend = ours.main.backend
+        read_differing(backend, ours.main.tree, theirs.main.tree)
         self.differing = list(changed_paths(backend, ours.main.tree, theirs.main.tree))
         if isinstance(backend, Remembering):
             backend.read_ahead(_to_read(self.differing))
@@ -77,6 +80,7 @@ class _Merge:
         for change in self.differing:
             if change.path.startswith(f"{layout.EVENTS}/"):
                 self._event(change)
+        self._read_ahead()
         for change in self.differing:
             if not change.path.startswith(f"{layout.EVENTS}/"):
                 self._file(change)
@@ -84,6 +88,15 @@ class _Merge:
         for identifier in sorted(self.records):
             self._write(identifier, self.records[identifier])
         return self.out
+
+    def _read_ahead(self) -> None:
+        """What both sides changed is compared with the base and looked up in the events."""
+        both = [subject for subject, (mine, yours) in self.news.items() if mine and yours and is_memory_id(subject)]
+        self.base.read_ahead([layout.memory_path(identifier) for identifier in both])
+        for side in (self.ours, self.theirs):
+            months = [month.name for month in side.main.children(layout.EVENTS)]
+            folders = [f"{layout.EVENTS}/{month}/{i[0]}/{i[1]}/" for month in months for i in both]
+            read_paths(self.ours.main.backend, side.main.tree, folders)
 
     def _event(self, change: Changed) -> None:
         """An event is there when either side has it."""

@@ -120,6 +120,7 @@ class _Commit:
         branch = self._events("branch")
         verify_files.settings(self.checked, self.before, self.after, branch)
         verify_files.others(self.checked, self.after, self.others, told=any(event.op == "policy" for event in branch))
+        _read_ahead(self.workspace, self._files([change for change in self.memories if change.old is not None]))
         # What changed or went is known before anything new is compared with it.
         modified = [record for change in self.memories if change.old is not None for record in self._record(change)]
         for change in self.tombstones:
@@ -273,8 +274,9 @@ class _Commit:
 
     def _files(self, changes: Sequence[Changed]) -> Iterator[str]:
         for change in changes:
-            if change.new is not None:
-                yield change.new.oid
+            for entry in (change.old, change.new):
+                if entry is not None:
+                    yield entry.oid
             for event in self._new_events(change):
                 if event.new is not None:
                     yield event.new.oid

@@ -8,8 +8,10 @@ from gitmem.app.claim_set import ClaimSet, claims_of
 from gitmem.app.facts import Claim, Lookup, tombstone_claim
 from gitmem.app.verify_view import JudgedView, judged_view
 from gitmem.app.workspace import Workspace
+from gitmem.model.claims import claim_digest
 from gitmem.model.layout import TOMBSTONES, memory_path, tombstone_of_path, tombstone_path
 from gitmem.model.nouns import Memory, Tombstone
+from gitmem.model.vocabulary import KIND_CLASS
 
 
 class RangeLookup:
@@ -50,7 +52,8 @@ class RangeLookup:
     def candidates(self, memory: Memory) -> Iterator[Claim]:
         yield from (claim for claim in self._recent.candidates(memory) if self._is_here(claim))
         for claim in self._under().candidates(memory):
-            if (claim.where, claim.id) not in self._touched and claim.where != "inbox":
+            known = (claim.where, claim.id) in self._touched or claim.where not in ("main", "tombstone")
+            if not known and self._is_here(claim):
                 yield claim
 
     def key_holders(self, key: str) -> Iterator[str]:
@@ -59,9 +62,19 @@ class RangeLookup:
 
     def _is_here(self, claim: Claim) -> bool:
         if claim.where == "main":
-            return self._now.main.entry(memory_path(claim.id)) is not None
-        digest = self._digests.get(claim.id)
-        return digest is None or self._now.main.entry(tombstone_path(digest)) is not None
+            if claim.status != "wrong":
+                return self._now.main.entry(memory_path(claim.id)) is not None
+            there = self._now.memory(claim.id)  # it may have been rejected on another side of a merge
+            return there is not None and there.status == "wrong"
+        known = self._digests.get(claim.id)
+        digests = [known] if known is not None else self._digests_of(claim)
+        return any(self._now.main.entry(tombstone_path(digest)) is not None for digest in digests)
+
+    def _digests_of(self, claim: Claim) -> list[str]:
+        """Under which names the tombstone of a rejected claim may lie."""
+        kind = next((kind for kind, name in KIND_CLASS.items() if name == claim.kind), "fact")
+        projects = self._view.config.projects if self._view.config is not None else ()
+        return [claim_digest(project, kind, claim.title, claim.body) for project in projects]
 
     def _under(self) -> Lookup:
         if self._below is None:

@@ -48,12 +48,11 @@ def merged_memory(base: Memory | None, ours: Side, theirs: Side, *, base_status:
     Where they cannot be made one, the side with the later event has the word, and whoever reads sees that it is
     disputed. `base_status`: the state that both sides last knew, where that is known better than from `base`.
     """
-    one, other = sorted((ours, theirs), key=_rank, reverse=True)
+    if ours.last != theirs.last:
+        one, other = (ours, theirs) if ours.last > theirs.last else (theirs, ours)
+    else:
+        one, other = sorted((ours, theirs), key=lambda side: memory_bytes(side.memory), reverse=True)
     return _Merge(base, one.memory, other.memory, base_status).merged()
-
-
-def _rank(side: Side) -> tuple[str, bytes]:
-    return side.last, memory_bytes(side.memory)
 
 
 class _Merge:
