@@ -8,11 +8,11 @@ and the last believed commit goes on being read. The pin lies outside the histor
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from gitmem.app import state
+from gitmem.app import state, trust
 from gitmem.app.workspace import View, Workspace, raw_view
 from gitmem.errors import CorruptRecord, GitmemError, NotFound, Refused
 from gitmem.model.frozen import dataclass, field, replace
@@ -81,14 +81,19 @@ def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
     whole = tuple(f"{fault.path or fault.commit[:12]}: {fault.message}" for fault in only(report.faults, "tip"))
     if whole:
         return _rejecting(workspace, known, tip, *whole)
+    if known.commit is None:
+        trust.still_about(workspace, tip)
+    return _entered(workspace, known, tip, only(report.faults, "record"))
+
+
+def _entered(workspace: Workspace, known: Belief, tip: str, faults: Iterable[Fault]) -> Belief:
     failed = {path: dict(blobs) for path, blobs in known.failed.items()}
-    for fault in only(report.faults, "record"):
+    for fault in faults:
         if fault.blob is not None:
             blobs = failed.setdefault(fault.path, {})
             blobs[fault.blob] = (*blobs.get(fault.blob, ()), _said(fault))
-    belief = replace(
-        known, commit=tip, tip=tip, quarantined=_failing(raw_view(workspace, tip), failed), failed=failed, rejected=()
-    )
+    quarantined = _failing(raw_view(workspace, tip), failed)
+    belief = replace(known, commit=tip, tip=tip, quarantined=quarantined, failed=failed, rejected=())
     _save(workspace, belief)
     return belief
 
@@ -108,11 +113,16 @@ def _said(fault: Fault) -> str:
 
 
 def believed_view(workspace: Workspace, *, writing: bool = False) -> View:
-    """The view that every verb reads.
+    """The view that every verb reads: of a branch that is believed, and that a person trusts (`gitmem trust`).
 
-    Refused when there is a branch of which nothing is believed; with `writing` also when its tip is not believed or
-    it is checked out somewhere.
+    Refused when there is a branch of which nothing is believed or that nobody trusts; with `writing` also when its tip
+    is not believed or it is checked out somewhere.
     """
+    return trust.require(inert_view(workspace, writing=writing))
+
+
+def inert_view(workspace: Workspace, *, writing: bool = False) -> View:
+    """As `believed_view`, of a branch that nobody has trusted yet too: for those who show nothing of it."""
     belief = believe(workspace)
     if belief.rejected and (writing or belief.commit is None):
         raise _unbelieved(belief, writing)
@@ -198,6 +208,26 @@ def intend(workspace: Workspace, commit: str) -> None:
     same."""
     known = _load(workspace)
     _save(workspace, replace(known, private=(commit, *known.private[:1])))
+
+
+def note_verified(workspace: Workspace, tip: str, faults: Iterable[Fault]) -> None:
+    """This process moved the branch to `tip`, all of which is believed here or was verified but for these records."""
+    _entered(workspace, _load(workspace), tip, faults)
+
+
+def pinned(workspace: Workspace) -> str | None:
+    """The commit that was believed last. Nothing is verified."""
+    return _load(workspace).commit
+
+
+def has_failed(workspace: Workspace) -> bool:
+    """Did a record of the branch fail verification at any time?"""
+    return bool(_load(workspace).failed)
+
+
+def reconsider(workspace: Workspace) -> None:
+    """Verify the tip again although it was rejected: what was missing of its history is here now."""
+    _save(workspace, replace(_load(workspace), rejected=()))
 
 
 def require_branch(workspace: Workspace) -> None:

@@ -12,6 +12,7 @@ from gitmem.app import belief, hooks
 from gitmem.app.catch_up import opened_index
 from gitmem.app.meaning import meaning
 from gitmem.app.outbox import refusals
+from gitmem.app.trust import stands
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord, GitmemError
 from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN, MEMORIES, memory_of_path
@@ -72,7 +73,7 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
     mend = f"git update-ref {MAIN} {trust.commit}" if gone else "gitmem verify --all; gitmem reindex --forget"
     for why in trust.rejected:
         yield Finding("branch", "fault", f"not believed: {why}", mend)
-    view = belief.believed_view(workspace)
+    view = belief.inert_view(workspace)
     config = view.config
     if config is not None:
         yield Finding(
@@ -81,6 +82,8 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             "review", "fine", f"review is {config.review}; signatures are not asked for: principals are unproven"
         )
+    if config is not None and not stands(workspace.env, workspace.location.common_dir, config.projects):
+        yield Finding("trust", "note", "nobody here has trusted this memory: nothing of it is shown", "gitmem trust")
     for path, reasons in trust.quarantined.items():
         yield Finding("quarantine", "fault", f"{path}: {'; '.join(reasons)}", "gitmem verify --all")
     yield from _inbox(view)
@@ -146,7 +149,7 @@ def _hooks(workspace: Workspace) -> Iterator[Finding]:
 
 
 def _index(workspace: Workspace) -> Iterator[Finding]:
-    view = belief.believed_view(workspace)
+    view = belief.inert_view(workspace)
     if view.config is None:
         return
     seen = opened_index(workspace).tips.get("main")

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from gitmem.app import state
+from gitmem.app import state, trust
 from gitmem.app.env import Env
 from gitmem.app.meaning import model_of
 from gitmem.app.user_store import tip
@@ -117,6 +117,8 @@ def _at_hand(env: Env) -> Ground | None:
     if failed is None or not projects or tips != expected(there, failed):
         return None
     viewer = Viewer(frozenset(projects.split(",")), frozenset(AUDIENCES), frozenset(own.split(",") if own else ()))
+    if not trust.stands(env, seen.common_dir, viewer.projects):
+        return None
     return Ground(
         env, index, viewer, seen.refs[MAIN] or "", seen.head, seen.work_tree, seen.private, env.now(), seen=seen
     )

@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final
 
-from gitmem.app import belief
+from gitmem.app import belief, trust
 from gitmem.app.chain import open_chain, save_chains
 from gitmem.app.shipped import shipped
-from gitmem.app.verify import verify_range
 from gitmem.app.workspace import Workspace, raw_view
 from gitmem.app.writing import config_event
-from gitmem.errors import Refused, RemoteError, UnsupportedRepository, UsageError
+from gitmem.errors import GitmemError, UnsupportedRepository, UsageError
 from gitmem.model.ids import is_project, project_id
-from gitmem.model.judgement import Reason
 from gitmem.model.layout import ATTRIBUTES, CONFIG, MAIN, README, SCHEMA
 from gitmem.model.nouns import Config
 from gitmem.model.records import config_bytes
 from gitmem.store.identity import identity
 from gitmem.store.lock import writer_lock
 from gitmem.store.port import RefMove
-from gitmem.store.remote import fetch_ref, remote_names, remote_tip
+from gitmem.store.remote import remote_named, remote_tip, remotes
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.transaction import Transaction, root_commit
 
@@ -50,13 +49,17 @@ Read it with `gitmem recall "words"`, `gitmem list`, `gitmem log`; change it wit
 
 @dataclass(frozen=True)
 class Initialised:
-    """What `init` did: "created", "adopted" (the remote's branch) or "present" (there was one)."""
+    """What `init` did: "created", "adopted" (the remote's branch) or "present" (there was one).
+
+    `trusted`: what is in it is shown (see `gitmem.app.trust`).
+    """
 
     result: str
     repository: str
     project: str
     commit: str
     remote: str | None = None
+    trusted: bool = True
 
 
 def init(
@@ -71,7 +74,7 @@ def init(
         if present is not None:
             return _present(workspace, present)
         belief.require_branch(workspace)
-        _refuse_names_in_the_way(workspace)
+        refuse_names_in_the_way(workspace)
         source = None if offline else _remote(workspace, remote)
         if source is not None:
             tip = remote_tip(location, source, MAIN)
@@ -86,11 +89,16 @@ def _present(workspace: Workspace, tip: str) -> Initialised:
             "a branch gitmem/main is here and is not a gitmem memory: it has no gitmem.yaml",
             hint="git branch -m gitmem/main some-other-name, then gitmem init",
         )
-    view = belief.believed_view(workspace)
-    return Initialised("present", workspace.location.title, view.require_config().project, view.main.commit or "")
+    view = belief.inert_view(workspace)
+    return _made("present", workspace, view.require_config(), view.main.commit or "")
 
 
-def _refuse_names_in_the_way(workspace: Workspace) -> None:
+def _made(result: str, workspace: Workspace, config: Config, commit: str, remote: str | None = None) -> Initialised:
+    trusted = trust.stands(workspace.env, workspace.location.common_dir, config.projects)
+    return Initialised(result, workspace.location.title, config.project, commit, remote, trusted)
+
+
+def refuse_names_in_the_way(workspace: Workspace) -> None:
     """git cannot hold both a branch `gitmem` and one below `gitmem/`."""
     for name in ("refs/heads/gitmem", f"{MAIN}/"):
         taken = [name] if workspace.backend.ref(name) else []
@@ -106,11 +114,9 @@ def _refuse_names_in_the_way(workspace: Workspace) -> None:
 
 def _remote(workspace: Workspace, name: str | None) -> str | None:
     """The remote to ask: the named one, else origin, else the only one; None when there is none."""
-    known = remote_names(workspace.location)
     if name is not None:
-        if name not in known:
-            raise UsageError(f"there is no remote {name!r}", hint=f"git remote; known: {', '.join(known) or 'none'}")
-        return name
+        return remote_named(workspace.location, name).name
+    known = list(remotes(workspace.location))
     if "origin" in known:
         return "origin"
     if len(known) > 1:
@@ -119,23 +125,13 @@ def _remote(workspace: Workspace, name: str | None) -> str | None:
 
 
 def _adopt(workspace: Workspace, remote: str) -> Initialised:
-    """Take over the branch of a remote after all of it was verified."""
-    backend = workspace.backend
-    fetched = f"refs/gitmem/remotes/{remote}/main"
-    fetch_ref(workspace.location, remote, MAIN, fetched)
-    tip = backend.ref(fetched)
-    if tip is None:
-        raise RemoteError(f"{remote} gave no {MAIN}", hint=f"git ls-remote {remote}")
-    report = verify_range(workspace, None, tip)
-    if any(fault.reach == "tip" for fault in report.faults):
-        raise Refused(
-            f"the branch gitmem/main of {remote} does not pass verification; nothing was adopted",
-            reasons=[Reason(f.code, f.message, "mend it on the remote", f.path) for f in report.faults],
-            hint=f"gitmem verify --all --head {fetched} shows every fault",
-        )
-    backend.move_refs([RefMove(MAIN, tip, None, f"gitmem: adopted from {remote}")])
-    view = belief.believed_view(workspace)
-    return Initialised("adopted", workspace.location.title, view.require_config().project, tip, remote)
+    """Take over the branch of a remote after all of it was verified. It is inert until somebody trusts it."""
+    from gitmem.app.sync import joined_branch
+    from gitmem.app.sync_incoming import receive
+
+    incoming = receive(workspace, remote_named(workspace.location, remote), admit=True)
+    _, tip, _ = joined_branch(workspace, incoming)
+    return _made("adopted", workspace, belief.inert_view(workspace).require_config(), tip, remote)
 
 
 def _create(workspace: Workspace, project: str | None) -> Initialised:
@@ -157,7 +153,9 @@ def _create(workspace: Workspace, project: str | None) -> Initialised:
     backend.move_refs([RefMove(MAIN, commit, None, "gitmem: init")])
     save_chains(workspace, {MAIN: (chain, commit)})
     belief.note_own_commits(workspace, raw_view(workspace), {MAIN: commit})
-    return Initialised("created", workspace.location.title, name, commit)
+    with suppress(GitmemError):  # no place to keep that: `gitmem trust` says why
+        trust.grant(belief.inert_view(workspace), "begun")
+    return _made("created", workspace, Config(project=name), commit)
 
 
 def _folder_name(workspace: Workspace) -> str:

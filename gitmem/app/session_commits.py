@@ -12,7 +12,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta, timezone
 from typing import TYPE_CHECKING, Any, Final, Literal
 
-from gitmem.app.belief import believed_view
+from gitmem.app.belief import inert_view
 from gitmem.app.capture import NOTED, NOTED_ASIDE
 from gitmem.app.facts import sources
 from gitmem.app.state import load, save
@@ -121,7 +121,7 @@ def _commits(workspace: Workspace, oids: Iterable[str], threads: Mapping[str, st
             continue
         if kind == "commit":
             found.append((oid, parse_commit(data)))
-    ids = patch_ids([oid for oid, _ in found], sources(believed_view(workspace), workspace.env.channel))
+    ids = patch_ids([oid for oid, _ in found], sources(inert_view(workspace), workspace.env.channel))
     for oid, info in found:
         seconds = int(info.committer.rsplit(" ", 2)[1])
         at = datetime.fromtimestamp(seconds, timezone.utc)

@@ -34,7 +34,7 @@ def reindex(workspace: Workspace, *, forget: bool = False) -> tuple[int, tuple[s
     if forget:
         belief.require_branch(workspace)
         belief.forget(workspace)
-    view = belief.believed_view(workspace)
+    view = belief.inert_view(workspace)
     view.require_config()
     index = catch_up(view, rebuild=True)
     return index.count(), belief.believe(workspace).rejected
@@ -52,7 +52,7 @@ def settings(config: Config) -> Mapping[str, Any]:
 
 
 def show_policy(workspace: Workspace) -> Config:
-    return belief.believed_view(workspace).require_config()
+    return belief.inert_view(workspace).require_config()
 
 
 def set_policy(workspace: Workspace, name: str, value: str, reason: str) -> Config:

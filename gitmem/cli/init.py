@@ -35,6 +35,7 @@ def init(
                 "project": made.project,
                 "commit": made.commit,
                 "remote": made.remote,
+                "trusted": made.trusted,
             }
         )
         return
@@ -46,6 +47,9 @@ def init(
     door.say(door.style(what, "green"))
     door.say(f"  repository  {door.style(made.repository)}")
     door.say(f"  commit      {made.commit[:12]}")
+    if not made.trusted:
+        door.say("next: gitmem trust     (it came from elsewhere: nothing of it is shown before you have looked)")
+        return
     door.say("next: gitmem import --list     (notes that are already here)")
     door.say('      gitmem remember --kind fact "…" --evidence file:PATH:LINES')
 

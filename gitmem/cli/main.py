@@ -35,6 +35,8 @@ class Verb:
 
 VERBS: Final[dict[str, Verb]] = {
     "init": Verb("init", "begin the memory of this repository, or adopt its remote's", "Begin"),
+    "trust": Verb("sync", "let memory that came from elsewhere be shown", "Begin"),
+    "sync": Verb("sync", "fetch, verify, merge and push the branch of memory", "Share"),
     "remember": Verb("remember", "put memory in, with its evidence", "Write"),
     "check": Verb("remember", "ask the gate about drafts without writing", "Write"),
     "import": Verb("imports", "bring in existing notes as candidates", "Write"),
@@ -287,7 +289,7 @@ def overview() -> str:
         "repository that it is about, with evidence that is checked at every door.",
         "",
     ]
-    for group in ("Begin", "Write", "Sessions", "Read", "Check"):
+    for group in ("Begin", "Write", "Share", "Sessions", "Read", "Check"):
         lines.append(f"{group}:")
         shown = [(name, verb) for name, verb in VERBS.items() if verb.group == group]
         lines += [f"  {name:<14}{verb.help}" for name, verb in shown]

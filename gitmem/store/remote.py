@@ -17,7 +17,6 @@ from gitmem.errors import RemoteError, UsageError
 from gitmem.model.text import one_line
 from gitmem.store import program
 from gitmem.store.objects import is_object_id
-from gitmem.store.port import RefMove
 from gitmem.store.program import Completed
 from gitmem.store.quarantine import ALLOCATION_LIMIT, FETCHED, Quarantine, quarantine
 from gitmem.store.repository import Location
@@ -188,22 +187,6 @@ def fetch(place: Quarantine, remote: Remote, ref: str) -> str:
     if done.status or tip is None:
         raise _failure(done, f"{ref} could not be fetched from {remote.name}", remote)
     return tip
-
-
-def fetch_ref(location: Location, remote: str, ref: str, into: str) -> None:
-    """Fetch one ref and its history into the local ref `into`, whatever that was at before. Raises RemoteError."""
-    from gitmem.store.git_backend import GitBackend
-
-    known = remote_named(location, remote)
-    with beside(location, known) as place:
-        tip = fetch(place, known, ref)
-        backend = GitBackend(location)
-        place.admit(backend, [RefMove(into, tip, backend.ref(into), f"gitmem: fetched from {remote}")])
-        backend.close()
-
-
-def remote_names(location: Location) -> list[str]:
-    return list(remotes(location))
 
 
 def push(
