@@ -114,7 +114,7 @@ def grant(view: View, how: str) -> Trusted:
     )
     revoke(workspace)
     state.save(_folder(env), token, _data(made))
-    state.save(private, _STATE, {"token": token})
+    state.save(private, _STATE, {"clone": token})
     return made
 
 
@@ -210,7 +210,7 @@ def _record(env: Env, common_dir: Path) -> Trusted | None:
 
 
 def _token(private: Path) -> str | None:
-    token = state.load(private, _STATE).get("token")
+    token = state.load(private, _STATE).get("clone")
     return token if isinstance(token, str) and _TOKEN.fullmatch(token) else None
 
 

@@ -194,6 +194,7 @@ def side_branch(world: World, number: int) -> None:
     git(where, "update-ref", MAIN, start)
     git(where, "update-ref", "-d", INBOX)
     other = World(where, world.seed + 1 + next(world.names), world.names)
+    assert other.run("trust", "--yes")
     for step in (create, *((create, edit) if number % 3 else ())):
         step(other, number)
     git(world.repo, "fetch", "-q", str(where), f"+{MAIN}:refs/heads/theirs")
@@ -326,6 +327,7 @@ def test_an_index_that_was_caught_up_answers_as_one_that_was_built_at_the_end(
     shutil.rmtree(where.parent, ignore_errors=True)
     shutil.copytree(begun, where, symlinks=True)
     world = World(where, 1)
+    assert world.run("trust", "--yes")
     create(world, 1)
     look(world, 0)
     for step, number in steps:

@@ -214,6 +214,7 @@ def test_a_rejection_holds_in_another_clone_and_after_a_rebuild(repo: Path, gitm
     git(tmp_path, "clone", "-q", str(repo), "other")
     other = tmp_path / "other"
     assert gitmem(other, "init").code == 0
+    assert gitmem(other, "trust", "--yes").code == 0
     again = ["remember", "--json", "-k", "fact", f"{POOL}.", "-e", "file:src/pool.py:2"]
     for _ in range(2):
         assert codes(gitmem(other, *again, channel="agent")) == ["tombstoned"]

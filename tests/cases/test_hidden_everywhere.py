@@ -143,6 +143,7 @@ def ids(repo: Path, shelf: tuple[Path, dict[str, str]]) -> dict[str, str]:
     else:
         shutil.rmtree(repo)
         shutil.copytree(kept, repo, symlinks=True)
+        assert person(repo, "trust", "--yes").code == 0  # a copy at another place, by another user
     return dict(known)
 
 

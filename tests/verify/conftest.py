@@ -34,6 +34,7 @@ def shop(repo: Path, env: Callable[..., Env], gitmem: Callable[..., Ran], shelf:
     if kept.exists():
         shutil.rmtree(repo)
         shutil.copytree(kept, repo, symlinks=True)
+        made.ok("trust", "--yes")  # a copy at another place, by another user
         return Shop(repo, gitmem, dict(ids))
     made.ok("init")
     made.remember("retries", "The pool retries the connect three times", "--key", "pool.tries", "--evidence", POOL)

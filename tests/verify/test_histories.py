@@ -21,7 +21,9 @@ def other(shop: Shop, gitmem: Callable[..., Ran], tmp_path: Path) -> Shop:
     where = tmp_path / "other"
     shutil.copytree(shop.repo, where, symlinks=True)
     shutil.rmtree(where / ".git/gitmem")
-    return Shop(where, gitmem, dict(shop.ids))
+    made = Shop(where, gitmem, dict(shop.ids))
+    made.ok("trust", "--yes")
+    return made
 
 
 def _fetched(shop: Shop, other: Shop) -> str:
