@@ -1,6 +1,7 @@
 """This clone's own state, below `gitmem/` in the common git dir: small JSON files, mode 0600, replaced whole.
 
-All of it can be lost: it is derived again, or only remembers what was already verified.
+All of it can be lost: it is derived again, or only remembers what was already verified. Without `trust.json` a
+person is asked once more (`gitmem.app.trust`).
 """
 
 from __future__ import annotations

@@ -231,11 +231,13 @@ class _Exchange:
             joined, after, base = joined_branch(self._workspace, incoming)
         if joined == "nothing":
             return
+        now = belief.believe(self._workspace).quarantined  # a merge takes no side that no event explains
+        left_out = {fault.path for fault in incoming.faults}.intersection(now)
         self._tell(
             joined=joined if self.told.joined in ("nothing", joined) else "merged",
             after=after,
             pulled=self.told.pulled + incoming.commits,
-            left_out=(*self.told.left_out, *(fault.path for fault in incoming.faults)),
+            left_out=tuple(sorted({*self.told.left_out, *left_out})),
         )
         if base is not None:
             self._tell(
@@ -251,7 +253,7 @@ class _Exchange:
             joined = "fast-forward"
         else:
             joined = "nothing" if incoming.base == tip else "merged"
-        left_out = tuple(fault.path for fault in incoming.faults)
+        left_out = tuple(sorted({fault.path for fault in incoming.faults}))
         self._tell(joined=joined, pulled=incoming.commits, left_out=left_out)
 
     # -- there -----------------------------------------------------------------------------------------------

@@ -163,12 +163,12 @@ def test_nothing_is_written_when_the_other_process_is_killed(
             os._exit(9)
         return first(self, batch)
 
-    monkeypatch.setattr(staging._Scribe, "__call__", killed)
-    done = gitmem(shop, "import", "changes.jsonl", "--accept")
+    with monkeypatch.context() as patched:
+        patched.setattr(staging._Scribe, "__call__", killed)
+        done = gitmem(shop, "import", "changes.jsonl", "--accept")
     assert done.code == 1
     assert "nothing was written" in done.err
     assert git(shop, "rev-parse", "gitmem/main") == tip
-    monkeypatch.undo()
     assert gitmem(shop, "import", "changes.jsonl", "--accept").code == 0
     assert git(shop, "rev-parse", "gitmem/main") != tip
 

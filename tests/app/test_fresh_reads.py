@@ -126,7 +126,10 @@ def test_a_checkout_that_cannot_be_written_to_is_read(repo: Path, lost: str) -> 
     identifier = seeded(repo)
     assert agent(repo, *RECALL).code == 0
     if lost:
+        token = (repo / ".git/gitmem/trust.json").read_bytes()
         subprocess.run(["rm", "-r", str((repo / ".git/gitmem" / lost).resolve())], check=True)
+        (repo / ".git/gitmem").mkdir(exist_ok=True)  # what says that this clone is trusted is derived from nothing
+        (repo / ".git/gitmem/trust.json").write_bytes(token)
     everything = [repo, *repo.rglob("*")]
     for path in everything:
         path.chmod(0o555 if path.is_dir() else 0o444)

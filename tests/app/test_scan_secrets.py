@@ -56,7 +56,8 @@ def test_a_clean_repository_says_so_and_counts_everything(used: Path, gitmem: Ru
     looked = gitmem(used, "scan-secrets", "--json").lines[-1]["looked_at"]
     tips = git(used, "for-each-ref", "--format=%(objectname)", "refs/gitmem/", "refs/heads/gitmem/").split()
     assert looked["objects"] >= len(set(git(used, "rev-list", "--objects", *tips).splitlines())) > 10
-    files = [path for path in (used / ".git/gitmem").rglob("*") if path.is_file()]
+    kept = (used / ".git/gitmem", seal / ".local/state/gitmem")
+    files = [path for folder in kept for path in folder.rglob("*") if path.is_file()]
     assert looked["files"] == len(files) and looked["refs"] == len(tips) == 2
 
 
@@ -129,7 +130,7 @@ def plant_link(repo: Path) -> tuple[str, ...]:
 
 def plant_state(repo: Path) -> tuple[str, ...]:
     folder = Path(os.environ["XDG_STATE_HOME"]) / "gitmem"
-    folder.mkdir(parents=True)
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / "errors.log").write_text(f"Traceback\n  {TOKEN}\n")
     return "github-token", "file", "gitmem/errors.log", "2"
 

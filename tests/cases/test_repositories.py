@@ -351,7 +351,9 @@ def test_a_clone_without_the_memory_branch_takes_the_remotes(repo: Path, how: st
     early = remember(clone)
     assert early.code == 4 and "gitmem init" in early.err  # nothing is begun beside what the remote has
     begun = person(clone, "init")
-    assert begun.code == 0 and "adopted" in begun.out
+    assert begun.code == 0 and "adopted" in begun.out and "gitmem trust" in begun.out
+    assert agent(clone, "list", "--json").code == 3  # inert until a person has looked at it
+    assert person(clone, "trust", "--yes").code == 0
     assert [item["id"] for item in records(agent(clone, "list", "--json"))] == [identifier]
     roots = git(clone, "rev-list", "--max-parents=0", "gitmem/main").split()
     assert roots == git(repo, "rev-list", "--max-parents=0", "gitmem/main").split()

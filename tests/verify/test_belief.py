@@ -59,6 +59,9 @@ def test_a_clone_believes_what_it_fetched_by_plain_git(
     missing = gitmem(where, "list")
     assert missing.code == 4 and "gitmem init" in missing.err  # only refs/remotes/origin/gitmem/main is there
     git(where, "fetch", "-q", "origin", "gitmem/main:gitmem/main")
+    inert = gitmem(where, "list")
+    assert inert.code == 3 and "gitmem trust" in inert.err and not inert.out  # verified, and nobody has looked at it
+    clone.ok("trust", "--yes")
     assert clone.listed() == set(shop.ids.values())
     shop.remember("a", "Invoices are numbered by the year", "--evidence", "commit:HEAD")
     git(where, "fetch", "-q", "origin", "gitmem/main:gitmem/main")

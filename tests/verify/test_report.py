@@ -98,4 +98,5 @@ def test_what_a_shallow_clone_lacks_is_named(shop: Shop, gitmem: Callable[..., R
     git(where, "fetch", "-q", "origin", "main")
     assert shallow.codes() == []
     gitmem(where, "reindex", "--forget")
+    shallow.ok("trust", "--yes")
     assert shallow.listed() == set(shop.ids.values())
