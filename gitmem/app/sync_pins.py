@@ -8,11 +8,14 @@ still one that the remote had.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import Final
 from zlib import crc32
 
 from gitmem.app import state
 from gitmem.app.env import Env
+from gitmem.errors import GitmemError
 from gitmem.model.pattern import pattern
 from gitmem.store.objects import is_object_id
 from gitmem.store.port import Backend
@@ -25,7 +28,8 @@ _UNREADABLE: Final = pattern(r"[^a-z0-9]+")
 
 def pins(env: Env, backend: Backend, remote: Remote) -> tuple[str, ...]:
     """The tips that this remote is known to have had: as the clone knows it, and as the user's state does."""
-    outside = state.load(env.state_home() / _FOLDER, _name(remote))
+    folder = _folder(env)
+    outside = state.load(folder, _name(remote)) if folder is not None else {}
     known = [backend.ref(fetched_ref(remote.name))]
     if outside.get("address") == remote.shown and is_object_id(str(outside.get("tip")), backend.object_format):
         known.append(str(outside["tip"]))
@@ -37,7 +41,9 @@ def pin(env: Env, backend: Backend, remote: Remote, tip: str, *, before: Iterabl
 
     before: the pins as they were when the remote was asked; they were found in the history of `tip`.
     """
-    folder, name = env.state_home() / _FOLDER, _name(remote)
+    folder, name = _folder(env), _name(remote)
+    if folder is None:
+        return
     found = state.load(folder, name)
     there = found.get("tip") if found.get("address") == remote.shown else None
     if there == tip:
@@ -47,6 +53,13 @@ def pin(env: Env, backend: Backend, remote: Remote, tip: str, *, before: Iterabl
         if not known or not backend.is_ancestor(there, tip):
             return
     state.save(folder, name, {"address": remote.shown, "tip": tip})
+
+
+def _folder(env: Env) -> Path | None:
+    """Where the pins lie; None for a user without a home."""
+    with suppress(GitmemError):
+        return env.state_home() / _FOLDER
+    return None
 
 
 def _name(remote: Remote) -> str:

@@ -2,7 +2,8 @@
 
 The answer lies outside the repository, below XDG_STATE_HOME: one file for each trusted clone, named by a secret token
 that the clone keeps. A repository that somebody made cannot know one, so it cannot bring trust along; a copy of a clone
-at another place has the token and not the place. What a clone itself began is trusted from then on.
+at another place has the token and not the place. What a clone itself began is trusted from then on. Where the user has
+no home, the clone keeps the answer itself: there, and only there, a git dir that somebody handed over could bring one.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 _STATE: Final = "trust"  # in the clone: the token
 _FOLDER: Final = "trust"  # below the user's state: a file a clone
+_HOMELESS: Final = "no home"  # in the clone: the answer itself, where there is no state of the user
 _TOKEN: Final = pattern(r"[0-9a-f]{32}")
 SHOWN: Final = 20  # authors that are listed
 
@@ -101,7 +103,8 @@ def grant(view: View, how: str) -> Trusted:
     config = view.require_config()
     private = location.private
     token = _token(private)
-    if token is None or (_folder(env) / f"{token}.json").exists():  # never one that a copy may have
+    folder = _folder(env)
+    if token is None or (folder is not None and (folder / f"{token}.json").exists()):  # never one that a copy may have
         token = env.random(16).hex()
     made = Trusted(
         path=os.path.realpath(location.common_dir),
@@ -113,8 +116,9 @@ def grant(view: View, how: str) -> Trusted:
         how=how,
     )
     revoke(workspace)
-    state.save(_folder(env), token, _data(made))
-    state.save(private, _STATE, {"clone": token})
+    if folder is not None:
+        state.save(folder, token, _data(made))
+    state.save(private, _STATE, {"clone": token} if folder is not None else {"clone": token, _HOMELESS: _data(made)})
     return made
 
 
@@ -124,7 +128,11 @@ def revoke(workspace: Workspace) -> bool:
     token = _token(workspace.location.private)
     if found is None or token is None:
         return False
-    (_folder(workspace.env) / f"{token}.json").unlink(missing_ok=True)
+    folder = _folder(workspace.env)
+    if folder is None:
+        state.save(workspace.location.private, _STATE, {"clone": token})
+    else:
+        (folder / f"{token}.json").unlink(missing_ok=True)
     return True
 
 
@@ -199,14 +207,13 @@ def _root(view: View) -> str:
 
 
 def _record(env: Env, common_dir: Path) -> Trusted | None:
-    token = _token(common_dir / "gitmem")
+    private = common_dir / "gitmem"
+    token = _token(private)
     if token is None:
         return None
-    with suppress(GitmemError):  # without a home there is no trust
-        found = _parsed(state.load(_folder(env), token))
-        if found is not None and found.path == os.path.realpath(common_dir):
-            return found
-    return None
+    folder = _folder(env)
+    found = _parsed(state.load(private, _STATE).get(_HOMELESS) if folder is None else state.load(folder, token))
+    return found if found is not None and found.path == os.path.realpath(common_dir) else None
 
 
 def _token(private: Path) -> str | None:
@@ -214,8 +221,11 @@ def _token(private: Path) -> str | None:
     return token if isinstance(token, str) and _TOKEN.fullmatch(token) else None
 
 
-def _folder(env: Env) -> Path:
-    return env.state_home() / _FOLDER
+def _folder(env: Env) -> Path | None:
+    """Where the answers lie; None for a user without a home."""
+    with suppress(GitmemError):
+        return env.state_home() / _FOLDER
+    return None
 
 
 def _data(trusted: Trusted) -> dict[str, str]:
@@ -223,7 +233,7 @@ def _data(trusted: Trusted) -> dict[str, str]:
     return {name: getattr(trusted, name) for name in names}
 
 
-def _parsed(data: Mapping[str, Any]) -> Trusted | None:
+def _parsed(data: Any) -> Trusted | None:
     try:
         found = Trusted(**data)
     except TypeError:
@@ -235,7 +245,8 @@ def _elsewhere(view: View, projects: frozenset[str]) -> list[tuple[str, bool]]:
     workspace = view.workspace
     here = os.path.realpath(workspace.location.common_dir)
     found = []
-    for path in sorted(_folder(workspace.env).glob("*.json")):
+    folder = _folder(workspace.env)
+    for path in sorted(folder.glob("*.json")) if folder is not None else ():
         other = _parsed(state.load(path.parent, path.stem))
         if other is not None and other.project in projects and other.path != here:
             known = workspace.backend.resolve(other.tip) is not None if other.tip else False

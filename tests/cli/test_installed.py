@@ -71,6 +71,8 @@ def test_it_runs_in_folders_worktrees_and_bare_repositories(repo: Path, tmp_path
     git(repo, "worktree", "add", "-q", str(tmp_path / "wt"), "-b", "topic")
     assert agent(tmp_path / "wt", "show", identifier).code == 0
     git(tmp_path, "clone", "-q", "--bare", str(repo), "bare.git")
+    assert agent(tmp_path, "-C", "bare.git", "list").code == 3  # a clone is inert until a person trusts it
+    assert person(tmp_path, "-C", "bare.git", "trust", "--yes").code == 0
     bare = agent(tmp_path, "-C", "bare.git", *words[:4], WEATHER, *words[5:])
     assert bare.code == 0, bare.err
     assert agent(tmp_path, "--repo", "bare.git", "list", "--inbox", "--json").lines[0]["id"] == bare.lines[0]["id"]

@@ -6,13 +6,25 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import RemoteError, UsageError
-from gitmem.store.remote import fetch_ref, remote_tip
+from gitmem.store.git_backend import GitBackend
+from gitmem.store.port import RefMove
+from gitmem.store.remote import beside, fetch, remote_named, remote_tip
 from gitmem.store.repository import Location, locate, open_backend
 from gitmem.store.transaction import root_commit
 from tests.conftest import git
 
 REF = "refs/heads/gitmem/main"
 INTO = "refs/gitmem/fetched/origin/main"
+
+
+def fetch_ref(location: Location, remote: str, ref: str, into: str) -> None:
+    """Fetch into a quarantine and take it over, whatever it is."""
+    known = remote_named(location, remote)
+    with beside(location, known) as place:
+        tip = fetch(place, known, ref)
+        backend = GitBackend(location)
+        place.admit(backend, [RefMove(into, tip, backend.ref(into), "test")])
+        backend.close()
 
 
 @pytest.fixture
