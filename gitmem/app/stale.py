@@ -6,11 +6,14 @@ The verdicts are those of `gitmem.evidence.drift`, over what may be shown of the
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from typing import TYPE_CHECKING, Final
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.app.context import path_from_top
 from gitmem.app.facts import sources
 from gitmem.app.ground import Ground
+from gitmem.app.state import load, save
+from gitmem.errors import GitmemError
 from gitmem.evidence.drift import Drift, Verdict, drifts
 from gitmem.model.frozen import dataclass, replace
 from gitmem.model.nouns import FileRef, Memory
@@ -21,6 +24,8 @@ if TYPE_CHECKING:
     from gitmem.evidence.sources import Sources
 
 _PAGE: Final = 2000  # memories that are read from the index at a time
+_STATE: Final = "compared"
+_RULES: Final = 1  # of the comparison; another number forgets what was remembered
 _SHOWN: Final = 8  # characters of an id in a command
 _PATHS: Final = 200  # paths in one question to the index
 _REFS: Final = ("main", "private")
@@ -68,15 +73,23 @@ def stale(ground: Ground, named: Sequence[str], *, only: Collection[str] | None 
     """
     paths = tuple(dict.fromkeys(path_from_top(ground, name) for name in named))
     memories = list(_citing(ground, paths, only))
-    found = standings(memories, sources(ground.view, ground.env.channel), diffs=True)
+    state = load(ground.private, _STATE)
+    known = state.get("known") if state.get("rules") == _RULES else None
+    known = known if isinstance(known, dict) else {}
+    found = standings(memories, sources(ground.view, ground.env.channel), diffs=True, known=known)
+    if not paths and only is None:
+        with suppress(GitmemError):  # a clone that may not be written to answers all the same
+            save(ground.private, _STATE, {"rules": _RULES, "known": known})
     order = {"gone": 0, "changed": 1, "unobservable": 2, "moved": 3, "current": 4}
     return Report(tuple(sorted(found, key=lambda one: (order[one.verdict], one.memory.id))), ground.head, paths)
 
 
-def standings(memories: Sequence[Memory], where: Sources, *, diffs: bool = False) -> list[Standing]:
-    """Each memory that code supports, with its verdict."""
+def standings(
+    memories: Sequence[Memory], where: Sources, *, diffs: bool = False, known: dict[str, Any] | None = None
+) -> list[Standing]:
+    """Each memory that code supports, with its verdict. `known` as in `drifts`."""
     cited = [(memory, refs) for memory in memories if (refs := supporting(memory))]
-    found = iter(drifts([ref for _, refs in cited for ref in refs], where, diffs=diffs))
+    found = iter(drifts([ref for _, refs in cited for ref in refs], where, diffs=diffs, known=known))
     made = []
     for memory, refs in cited:
         each = tuple(Cited(ref, next(found)) for ref in refs)

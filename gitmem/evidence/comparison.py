@@ -21,11 +21,13 @@ _CONTEXT: Final = 1
 
 class Compared(NamedTuple):
     """state: `changed` with `now` None when nothing stands for it, so that it is gone. before, now: the lines that were
-    compared, in the earlier and in the later file; of what stands still, where it stands."""
+    compared, in the earlier and in the later file; of what stands still, where it stands. whole: of what changed, no
+    lines of the later file take its place."""
 
     state: Literal["same", "changed", "gone"]
     before: Rows
     now: Rows | None = None
+    whole: bool = False
 
 
 class File(NamedTuple):
@@ -63,7 +65,8 @@ def compare(old: File, new: File, cited: Rows | None, symbol: str | None) -> Com
 def _whole(old: File, new: File) -> Compared:
     before, after = parsed(old.path, old.data), parsed(new.path, new.data)
     if before is not None and after is not None:
-        same = before.meaning() == after.meaning()
+        names = [[one.name for one in code.definitions] for code in (before, after)]
+        same = names[0] == names[1] and before.meaning() == after.meaning()
     else:
         same = [line.rstrip() for line in old.lines] == [line.rstrip() for line in new.lines]
     return Compared("same" if same else "changed", old.rows, new.rows)
@@ -95,8 +98,10 @@ def _by_name(before: Code, after: Code, was: Definition, by_value: bool) -> Comp
     if not found:
         return Compared("gone", rows)
     said: Callable[[Code, Definition], str | None] = Code.value if by_value else Code.meaning
-    wanted = said(before, was)
-    same = [now for now in found if said(after, now) == wanted]
+    same = [now for now in found if now.node.text == was.node.text]  # the usual case, and the cheap one
+    if not same:
+        wanted = said(before, was)
+        same = [now for now in found if said(after, now) == wanted]
     now = min(same or found, key=lambda one: abs(one.first - was.first))
     return Compared("same" if same else "changed", rows, (now.first, now.last))
 
@@ -105,6 +110,10 @@ def _by_words(before: Code, after: Code, old: File, new: File, cited: Rows) -> C
     """Lines that define nothing by themselves: looked for in the definition that held them, then in the file."""
     was = before.enclosing(*cited)
     within = [now for now in after.definitions if was is not None and now.name == was.name]
+    for now in within:
+        rows = _in_lines(old, new, cited, (now.first, now.last))
+        if rows:
+            return Compared("same", cited, min(rows, key=lambda one: abs(one[0] - cited[0])))
     wanted = before.words_of(*cited)
     if not any(any(map(str.isalnum, word)) for word in wanted):
         return _by_lines(old, new, cited)
@@ -119,13 +128,16 @@ def _by_words(before: Code, after: Code, old: File, new: File, cited: Rows) -> C
             return Compared("same", cited, region)  # written otherwise, saying the same
     else:
         region = None if was is not None else new.rows
-    stood, stands = _found(wanted, before, old.rows), _found(wanted, after, new.rows)
+    telling = sum(any(map(str.isalnum, word)) for word in wanted)
+    known = was is None or telling >= (_TELLING if within else _TELLING // 2)
+    possible = known and all(word.encode() in new.data for word in wanted if word.isidentifier())
+    stands = _found(wanted, after, new.rows) if possible else []
+    stood = _found(wanted, before, old.rows) if stands else []
     # In another definition only what stood once and is long enough to be known again: `return None` is found in any.
-    known = len(stood) == 1 and sum(any(map(str.isalnum, word)) for word in wanted) >= _TELLING
-    if stands and (known if was is not None else len(stands) >= len(stood)):
+    if stands and (len(stood) == 1 if was is not None else len(stands) >= len(stood)):
         return Compared("same", cited, min(stands, key=lambda one: abs(one[0] - cited[0])))
     around = (was.first, was.last) if was is not None and region else cited
-    return Compared("changed" if region else "gone", around, region)
+    return Compared("changed" if region else "gone", around, region, whole=was is None)
 
 
 def _remarks(words: Sequence[str]) -> frozenset[str]:
@@ -133,9 +145,16 @@ def _remarks(words: Sequence[str]) -> frozenset[str]:
 
 
 def _found(wanted: Sequence[str], code: Code, within: Rows) -> list[Rows]:
-    words = [(word, line) for word, line in code.words if within[0] <= line <= within[1]]
+    words = code.words(*within)
     places = occurrences(wanted, [word for word, _ in words])
     return [(words[place][1], words[place + len(wanted) - 1][1]) for place in places]
+
+
+def _in_lines(old: File, new: File, cited: Rows, within: Rows) -> list[Rows]:
+    """Where the very lines stand among those of the later file."""
+    wanted = [line.rstrip() for line in old.lines[cited[0] - 1 : cited[1]]]
+    starts = _runs(wanted, [line.rstrip() for line in new.lines[within[0] - 1 : within[1]]])
+    return [(start + within[0] - 1, start + within[0] - 2 + len(wanted)) for start in starts]
 
 
 def _by_lines(old: File, new: File, cited: Rows) -> Compared:
@@ -153,7 +172,7 @@ def _by_lines(old: File, new: File, cited: Rows) -> Compared:
         for tag, start, end, there, _ in SequenceMatcher(None, had, has, autojunk=False).get_opcodes():
             if tag == "equal" and start < first and last <= end:
                 return Compared("same", cited, (first + there - start, last + there - start))
-    return Compared("changed", cited, new.rows)
+    return Compared("changed", cited, new.rows, whole=True)
 
 
 def _runs(wanted: Sequence[bytes], among: Sequence[bytes]) -> list[int]:

@@ -73,14 +73,14 @@ class Code:
             value = value.named_children[0]
         return "" if value is None else " ".join(_text(value).split())
 
-    @cached_property
-    def words(self) -> tuple[tuple[str, int], ...]:
-        """The leaves of the tree with their lines, comments too; where indentation says something, it is a leaf."""
-        return tuple(_words(self._root, self._language))
+    def words(self, first: int, last: int) -> list[tuple[str, int]]:
+        """The leaves of the tree on these lines, with their lines, comments too; where indentation says something, it
+        is a leaf."""
+        return [found for found in _words(self._root, self._language, first, last) if first <= found[1] <= last]
 
     def words_of(self, first: int, last: int) -> list[str]:
         """The leaves on these lines, without closing marks at their end: what follows the lines does not count."""
-        found = [word for word, line in self.words if first <= line <= last]
+        found = [word for word, _ in self.words(first, last)]
         while found and found[-1] == _CLOSE:
             found.pop()
         return found
@@ -206,7 +206,7 @@ def _plain_string(node: Node) -> str | None:
 _OPEN, _CLOSE = "\u2039", "\u203a"  # where a block begins and ends
 
 
-def _words(root: Node, language: Language) -> Iterator[tuple[str, int]]:
+def _words(root: Node, language: Language, first: int, last: int) -> Iterator[tuple[str, int]]:
     stack: list[Node | int] = [root]
     line = 1
     while stack:
@@ -217,7 +217,7 @@ def _words(root: Node, language: Language) -> Iterator[tuple[str, int]]:
             if node.type == language.block:
                 yield _OPEN, node.start_point.row + 1
                 stack.append(0)
-            stack += reversed(node.children)
+            stack += reversed([n for n in node.children if n.start_point[0] < last and n.end_point[0] >= first - 1])
         elif node.type != ",":
             for number, part in enumerate(_leaf(node).split("\n")):
                 if word := " ".join(part.split()):

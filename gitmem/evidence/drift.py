@@ -6,7 +6,7 @@ The one place that gives a verdict: readers show it beside a hit, `gitmem stale`
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from gitmem.errors import GitmemError
 from gitmem.evidence.committed import is_file
@@ -16,6 +16,9 @@ from gitmem.model.frozen import dataclass
 from gitmem.model.nouns import EvidenceRef, FileRef
 from gitmem.store.objects import Entry
 from gitmem.store.snapshot import Snapshot, snapshot
+
+if TYPE_CHECKING:
+    from gitmem.evidence.comparison import Compared
 
 Verdict = Literal["current", "moved", "changed", "gone", "unobservable"]
 _Name = tuple[str, str, str, str | None, str | None]
@@ -38,12 +41,22 @@ class Drift:
     diff: tuple[str, ...] = ()
 
 
-def drifts(refs: Sequence[FileRef], sources: Sources, *, diffs: bool = False) -> list[Drift]:
+def drifts(
+    refs: Sequence[FileRef],
+    sources: Sources,
+    *,
+    diffs: bool = False,
+    known: dict[str, Any] | None = None,
+) -> list[Drift]:
     """The verdict on each reference. Only the cited paths are looked at, and git is started only for those that are not
-    at HEAD or differ there. Raises nothing for what cannot be read: that is `unobservable`."""
+    at HEAD or differ there. Raises nothing for what cannot be read: that is `unobservable`.
+
+    known: what comparisons of two blobs gave before, as plain data; what is found out is added, what was not asked for
+    is taken out.
+    """
     if sources.head is None:
         return [Drift("unobservable", ref.path, ref.lines, "nothing is committed here yet") for ref in refs]
-    return _Look(sources, sources.head, diffs).at(refs)
+    return _Look(sources, sources.head, diffs, known).at(refs)
 
 
 def said(verdict: str, path: str, cited: EvidenceRef) -> str:
@@ -56,15 +69,17 @@ def said(verdict: str, path: str, cited: EvidenceRef) -> str:
 class _Look:
     """One look at one commit of the code."""
 
-    def __init__(self, sources: Sources, head: str, diffs: bool) -> None:
+    def __init__(self, sources: Sources, head: str, diffs: bool, known: dict[str, Any] | None) -> None:
         self._sources = sources
         self._head = head
         self._diffs = diffs
         self._code: Snapshot | None = None
         self._read: dict[str, bytes] = {}
+        self._known = {} if known is None else known
+        self._asked: dict[str, Any] = {}
 
     def at(self, refs: Sequence[FileRef]) -> list[Drift]:
-        each = {_name(ref): ref for ref in refs}
+        each = {_name(ref): ref for ref in sorted(refs, key=lambda ref: (ref.path, ref.blob))}  # each file read once
         found: dict[_Name, Drift] = {}
         absent: dict[_Name, FileRef] = {}
         for name, ref in each.items():
@@ -82,6 +97,8 @@ class _Look:
         found.update(self._followed(absent))
         drifted = {name: each[name] for name, drift in found.items() if drift.verdict in ("changed", "gone")}
         found.update(self._doubted(drifted))
+        self._known.clear()
+        self._known.update(self._asked)
         return [found[_name(ref)] for ref in refs]
 
     def _entry(self, path: str) -> Entry | None:
@@ -138,15 +155,18 @@ class _Look:
         cited = line_range(ref.lines) if ref.lines is not None else None
         if ref.lines is not None and cited is None:
             return _unobservable(ref, "the cited lines are no range")
-        try:
-            old, new = File(ref.path, self._bytes(ref.blob)), File(path, self._bytes(blob))
-        except GitmemError as error:
-            return _unobservable(ref, error.message)
-        if cited is not None and cited[1] > old.rows[1]:
-            return _unobservable(ref, f"{ref.path} never had the lines {ref.lines}")
-        found = compare(old, new, cited, ref.symbol)
-        nowhere = cited is None or found.now is None or (found.state == "changed" and found.now == new.rows)
-        lines = None if nowhere or found.now is None else _lines(found.now)
+        key = "\0".join((ref.path, ref.blob, ref.lines or "", ref.symbol or "", path, blob))
+        found = _remembered(self._known.get(key))
+        if found is None or (self._diffs and found.state != "same"):
+            try:
+                old, new = File(ref.path, self._bytes(ref.blob)), File(path, self._bytes(blob))
+            except GitmemError as error:
+                return _unobservable(ref, error.message)
+            if cited is not None and cited[1] > old.rows[1]:
+                return _unobservable(ref, f"{ref.path} never had the lines {ref.lines}")
+            found = found or compare(old, new, cited, ref.symbol)
+        self._asked[key] = list(found)
+        lines = None if cited is None or found.now is None or found.whole else _lines(found.now)
         if found.state == "same":
             stays = path == ref.path and (cited is None or (found.now is not None and found.now[0] == cited[0]))
             return Drift("current" if stays else "moved", path, lines)
@@ -185,6 +205,21 @@ class _Look:
         if known is None:
             known = self._read[blob] = self._sources.read(blob)[1]
         return known
+
+
+def _remembered(row: Any) -> Compared | None:
+    """What was found out before; None when there is nothing, or nothing that can be read."""
+    from gitmem.evidence.comparison import Compared
+
+    try:
+        state, before, now, whole = row
+        numbers = [*before, *(now or ())]
+        plain = all(type(number) is int for number in numbers) and len(before) == 2 and len(now or before) == 2
+    except (TypeError, ValueError):
+        return None
+    if not plain or state not in ("same", "changed", "gone"):
+        return None
+    return Compared(state, tuple(before), tuple(now) if now else None, whole is True)
 
 
 def _name(ref: FileRef) -> _Name:
