@@ -58,18 +58,21 @@ def line(number: int, said: str) -> Callable[[Any], Any]:
     return change
 
 
-def merged(where: Path, ours: str, theirs: str) -> tuple[float, Any]:
-    """Seconds and result of the best of some merges; the objects that were written stay, the branch does not move."""
+def merged(where: Path, ours: str, theirs: str) -> tuple[float, float, Any]:
+    """Seconds, seconds of the processor, and result of the best of some merges.
+
+    The objects that were written stay; the branch does not move.
+    """
     from gitmem.app.merge import merge_tips
 
     best = None
     for _ in range(ROUNDS):
         writer = Writer(where)
-        begun = time.perf_counter()
+        begun, worked = time.perf_counter(), time.process_time()
         done = merge_tips(writer.workspace, ours, theirs, subject="merge")
-        taken = time.perf_counter() - begun
+        taken, worked = time.perf_counter() - begun, time.process_time() - worked
         writer.close()
-        best = (taken, done) if best is None or taken < best[0] else best
+        best = (taken, worked, done) if best is None or taken < best[0] else best
     assert best is not None
     return best
 
@@ -153,12 +156,12 @@ def main() -> None:
             where = folder / f"{name}-ours"
             git(where, "fetch", "-q", str(folder / f"{name}-theirs"), f"{MAIN}:refs/heads/theirs")
             assert git(where, "merge-base", *tips).strip() == begun
-            taken, done = merged(where, *tips)
+            taken, worked, done = merged(where, *tips)
             judged, faults = verified(where, tips[0], done.commit)
             git_taken, left = plain(where, *tips)
             rows.append(
                 {"way": name, "base": asked.base, "divergent": count, "seconds": round(taken, 2),
-                 "records": done.records, "conflicts": len(done.conflicts), "verify_seconds": round(judged, 2),
+                 "cpu": round(worked, 2), "records": done.records, "conflicts": len(done.conflicts), "verify_seconds": round(judged, 2),
                  "faults": faults, "git_seconds": round(git_taken, 2), "git_conflicts": left}
             )  # fmt: skip
             for side in ("ours", "theirs"):
@@ -167,10 +170,12 @@ def main() -> None:
         print("\n".join(json.dumps(row) for row in rows))
         return
     print(f"{asked.divergent:,} divergent memories of {asked.base:,}")
-    print(f"{'':<10}{'gitmem':>9}{'merged':>8}{'kept':>6}{'verify':>9}{'git merge':>11}{'in conflict':>13}")
+    print(
+        f"{'':<10}{'gitmem':>9}{'of cpu':>9}{'merged':>8}{'kept':>6}{'verify':>9}{'git merge':>11}{'in conflict':>13}"
+    )
     for row in rows:
         print(
-            f"{row['way']:<10}{row['seconds']:>7.2f} s{row['records']:>8,}{row['conflicts']:>6,}"
+            f"{row['way']:<10}{row['seconds']:>7.2f} s{row['cpu']:>7.2f} s{row['records']:>8,}{row['conflicts']:>6,}"
             f"{row['verify_seconds']:>7.2f} s{row['git_seconds']:>9.2f} s{row['git_conflicts']:>13,}"
             + (f"  FAULTS {row['faults']}" if row["faults"] else "")
         )
