@@ -17,7 +17,7 @@ from gitmem.model.layout import INBOX
 from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import VISIBLE, WAITING
 from gitmem.policy.visibility import visible, withheld_view
-from gitmem.recall.query import Found, Hit, Query, Term
+from gitmem.recall.query import EVERY_VERSION, Found, Hit, Query, Term
 from gitmem.recall.ranking import CANDIDATES, ORIGIN_WEIGHT
 
 _EVERY: Final = 3 * CANDIDATES  # more than tantivy is asked for, so all that was ranked
@@ -122,7 +122,7 @@ def _explained(
         return Explained(ranked.hit.memory, reasons, ranked)
     if there.ref == INBOX:
         return Explained(there.memory, (_in_the_inbox(there.memory),), None)
-    stood = ground.index.versions([there.memory.id], None, then.position)
+    stood = ground.index.versions([there.memory.id], None, EVERY_VERSION if asked.history else then.position)
     if not stood:
         return Explained(there.memory, (f"it was not on record at {then.commit[:12]}",), None)
     memory = stood[0].memory
@@ -187,6 +187,8 @@ def _words(ground: Ground, asked: Asked, then: Moment, memory: Memory) -> Iterat
     wide = withheld_view(ground.viewer, (memory.status,))
     query: Query = replace(query_of(Asked(asked.questions), asked.questions[0], then, 1), only=memory.id)
     found = ground.index.search(query, wide)
+    if asked.phrase and not ground.index.search(replace(query, phrase=True), wide).hits:
+        yield "--phrase: it does not hold these words in this order"
     if not found.hits:
         yield "it holds none of these words, nor one that is spelt like them"
     elif found.confidence < SURE:

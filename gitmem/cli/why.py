@@ -18,7 +18,7 @@ from gitmem.cli.app_of import asked as asked_of
 from gitmem.cli.door import Door
 from gitmem.cli.reading import Key, Kinds, Limit, Origins, Path, Since, Tags, Until, ValidAt
 from gitmem.model.text import one_line
-from gitmem.model.vocabulary import KINDS, ORIGIN_RANK
+from gitmem.model.vocabulary import KINDS, ORIGIN_RANK, VISIBLE
 
 
 def why(
@@ -27,7 +27,11 @@ def why(
     expected: Annotated[
         str | None, typer.Argument(help="A memory that should be in the answer.", metavar="[ID]", show_default=False)
     ] = None,
+    phrase: Annotated[bool, typer.Option("--phrase", help="The words in this order.")] = False,
     kinds: Kinds = None,
+    statuses: Annotated[
+        list[str] | None, typer.Option("--status", "-s", help="active, maybe_stale or stale; may be repeated.")
+    ] = None,
     tags: Tags = None,
     path: Path = None,
     key: Key = None,
@@ -36,6 +40,7 @@ def why(
     until: Until = None,
     valid_at: ValidAt = None,
     as_of: Annotated[str | None, typer.Option("--as-of", help="As it was on record then; see recall.")] = None,
+    history: Annotated[bool, typer.Option("--history", help="Earlier values too.")] = False,
     previous: Annotated[str | None, typer.Option("--with-previous", help="The request before this one.")] = None,
     limit: Limit = 10,
 ) -> None:
@@ -46,6 +51,7 @@ def why(
     door: Door = ctx.obj
     filters = Filters(
         kinds=flag_values.known(KINDS, kinds, "--kind"),
+        statuses=flag_values.known(VISIBLE, statuses, "--status", "withheld states: gitmem list --status"),
         tags=tuple(tags or ()),
         path=path,
         key=key,
@@ -55,7 +61,7 @@ def why(
         valid_at=flag_values.instant(valid_at, "--valid-at"),
         limit=flag_values.number(limit, "--limit", 1, 10_000),
     )
-    asked = Asked((question,), filters, previous=previous, as_of=as_of)
+    asked = Asked((question,), filters, phrase=phrase, previous=previous, as_of=as_of, history=history)
     found = asked_of(door, lambda ground: app_why(ground, asked, expected))
     if door.as_json:
         door.data(_data(found))

@@ -291,3 +291,19 @@ def test_a_link_never_widens_what_is_seen(repo: Path, gitmem: Run, verb: str) ->
     assert [near["id"] for near in gitmem(repo, "recall", "connects hang", "--json").lines[0]["beside"]] == [other]
     rows = json.dumps(gitmem(repo, "related", problem, "--json").lines)
     assert cure not in rows
+
+
+def test_why_takes_what_recall_takes(repo: Path, gitmem: Run, why: Asked, reasons: Callable[..., list[str]]) -> None:
+    pool = put(gitmem, repo, POOL)
+    assert reasons(pool, "--phrase") == []
+    assert why("connections twenty", pool, "--phrase")["expected"]["reasons"] == [
+        "--phrase: it does not hold these words in this order"
+    ]
+    assert reasons(pool, "--status", "active") == []
+    assert reasons(pool, "--status", "stale") == ["--status: it is active"]
+    replaced = gitmem(repo, "supersede", pool, "The pool has ninety sockets", "-e", "file:src/pool.py:1", *WHY)
+    assert replaced.code == 0, replaced.err
+    assert any("superseded" in reason for reason in reasons(pool))
+    recalled = gitmem(repo, "recall", "--json", "--history", QUESTION).lines
+    ranked = why(QUESTION, "--history")["ranked"]
+    assert pool in [line.get("id") for line in recalled] and pool in [one["id"] for one in ranked]
