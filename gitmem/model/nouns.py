@@ -340,6 +340,16 @@ class Tombstone:
 
 
 @dataclass(frozen=True)
+class Signer:
+    """Whose key it is. `key` is a public key as OpenSSH writes it; `role` tells whether a person or a program has it."""
+
+    principal: str
+    key: str
+    role: Literal["person", "agent"] = "person"
+    extra: Extra = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Config:
     """`gitmem.yaml`: what this memory is about and the policy that judges its next change.
 
@@ -348,6 +358,7 @@ class Config:
     `unobservable`: what becomes of a reference whose bytes cannot be reached: "hold" or "refuse".
     `languages`: those in which questions are asked beside English and Spanish, of `vocabulary.LANGUAGES`; a word that
     a reader does not know changes nothing.
+    `signers`: whose signatures count. As soon as one is a person, a change of `gitmem.yaml` has to be signed by one.
     """
 
     project: str
@@ -356,6 +367,7 @@ class Config:
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unobservable: Literal["hold", "refuse"] = "hold"
     languages: tuple[str, ...] = ()
+    signers: tuple[Signer, ...] = ()
     format: int = FORMAT
     extra: Extra = field(default_factory=dict)
 

@@ -34,7 +34,7 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
         "gate", "writer", "prev", "proposed", "merged",
     ),
     Tombstone: ("format", "digest", "project", "kind_class", "title", "body", "history"),
-    Config: ("format", "project", "aliases", "review", "evidence", "unobservable", "languages"),
+    Config: ("format", "project", "aliases", "review", "evidence", "unobservable", "languages", "signers"),
     nouns.FileRef: ("path", "lines", "symbol", "blob", "commit", "sha256", "quote", "role"),
     nouns.TestRef: ("path", "case", "outcome", "blob", "commit", "sha256", "quote", "role"),
     nouns.CommitRef: ("commit", "patch", "sha256", "quote", "role"),
@@ -42,7 +42,7 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
 }  # fmt: skip
 _OPTIONAL: Final = frozenset(
     {"aliases", "alternatives", "cue", "steps", "claims", "groundings", "why", "lines", "symbol", "quote", "patch",
-     "blob", "commit", "host", "session", "proposed", "merged", "reason", "languages"}
+     "blob", "commit", "host", "session", "proposed", "merged", "reason", "languages", "signers"}
 )  # fmt: skip
 _RENAMED: Final[Mapping[Any, Mapping[str, str]]] = {
     nouns.Valid: {"start": "from"},
@@ -57,6 +57,7 @@ _NESTED_LISTS: Final[Mapping[tuple[Any, str], Any]] = {
     **{(cls, "steps"): nouns.Step for cls in (Memory, Draft)},
     **{(cls, "links"): nouns.Link for cls in (Memory, Draft)},
     (Tombstone, "history"): nouns.TombstoneEntry,
+    (Config, "signers"): nouns.Signer,
 }
 _WITH_EVIDENCE: Final = (Memory, Draft)
 _LISTS: Final = frozenset({"aliases", "claims", "groundings", "applies_to", "tags", "evidence", "languages"})
