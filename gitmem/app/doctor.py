@@ -20,7 +20,7 @@ from gitmem.model.records import memory_from_bytes
 from gitmem.model.vocabulary import WAITING
 from gitmem.recall.faults import MeaningUnavailable
 from gitmem.recall.semantic import Absent
-from gitmem.store.identity import identity
+from gitmem.store.identity import writer
 from gitmem.store.lock import left_locks
 from gitmem.store.repack import loose_count
 from gitmem.store.transaction import TOOL
@@ -124,7 +124,7 @@ def _renamed(branch: str) -> str:
 
 
 def _identity(workspace: Workspace) -> Iterator[Finding]:
-    author, _ = identity(workspace.location, workspace.env.environ, "terminal")
+    author = writer(workspace.location, workspace.env.environ, "terminal").author
     if author == TOOL:
         yield Finding(
             "identity", "note", f"no git identity: commits are written as {TOOL.name} <{TOOL.email}>",

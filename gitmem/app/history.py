@@ -6,15 +6,16 @@ import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
-from typing import Final
 
 from gitmem.app import belief
+from gitmem.app.signing import level, who_signed
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.model.layout import EVENTS, MAIN, MEMORIES, PLACES, TOMBSTONES, event_of_path, memory_path
 from gitmem.model.nouns import Event, Memory
 from gitmem.model.records import event_from_bytes, memory_from_bytes, to_data, tombstone_from_bytes
 from gitmem.model.yaml_codec import emit
-from gitmem.policy.review import ReviewLevel, review_level
+from gitmem.policy.review import ReviewLevel
+from gitmem.policy.ssh_signature import NOT_SIGNED, Signed
 from gitmem.store.objects import CommitInfo, parse_commit
 from gitmem.store.port import Backend
 from gitmem.store.snapshot import Snapshot, changed_paths, tree_of
@@ -30,6 +31,12 @@ class Entry:
     ref: str
     title: str
     diff: str = ""
+    signed: Signed = NOT_SIGNED
+
+    @property
+    def level(self) -> ReviewLevel:
+        """What this change is worth as a review."""
+        return level(self.event, self.signed)
 
 
 @dataclass(frozen=True)
@@ -92,12 +99,13 @@ def _of_commit(view: View, commit: str, ref: str, found: Found | None, diffs: bo
             rejected[tomb.history[-1].memory] = tomb.title
         elif changed.path.startswith(MEMORIES + "/"):
             blobs[changed.path] = (changed.old.oid if changed.old else None, changed.new.oid if changed.new else None)
+    signed = who_signed(backend, commit)
     for event in sorted(events, key=lambda event: event.id, reverse=True):
         if found is not None and event.memory != found.memory.id:
             continue
         old, new = (_record(backend, oid) for oid in blobs.get(memory_path(event.memory or "--"), (None, None)))
         title = new.title if new else old.title if old else rejected.get(event.memory or "", "")
-        yield Entry(event, commit, _who(info), ref, title, _diff(old, new) if diffs else "")
+        yield Entry(event, commit, _who(info), ref, title, _diff(old, new) if diffs else "", signed)
 
 
 def _record(backend: Backend, oid: str | None) -> Memory | None:
@@ -116,14 +124,6 @@ def _diff(old: Memory | None, new: Memory | None) -> str:
     return "\n".join(list(difflib.unified_diff(lines[0], lines[1], lineterm="", n=1))[2:])
 
 
-_VERDICTS: Final = frozenset({"accept", "reject", "lift"})
-
-
-def review_of(event: Event) -> ReviewLevel | None:
-    """What a verdict was worth as a review; None for what is none."""
-    if event.op not in _VERDICTS:
-        return None
-    return review_level(event.actor, event.proposed.actor if event.proposed else None)
 
 
 def blame(workspace: Workspace, prefix: str) -> list[Line]:

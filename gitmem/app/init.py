@@ -16,7 +16,6 @@ from gitmem.model.ids import is_project, project_id
 from gitmem.model.layout import ATTRIBUTES, CONFIG, MAIN, README, SCHEMA
 from gitmem.model.nouns import Config
 from gitmem.model.records import config_bytes
-from gitmem.store.identity import identity
 from gitmem.store.lock import writer_lock
 from gitmem.store.port import RefMove
 from gitmem.store.remote import remote_named, remote_tip, remotes
@@ -148,7 +147,7 @@ def _create(workspace: Workspace, project: str | None) -> Initialised:
     event = config_event(workspace, now, "the memory of this project begins", None, config)
     chain, _, path, raw = open_chain(workspace, MAIN, root).append(event)
     transaction.put(path, raw)
-    author, committer = identity(workspace.location, env.environ, env.channel)
+    author, committer, _ = workspace.writer
     commit = transaction.commit(f"init: memory of {name}\n", author, committer, now)
     backend.move_refs([RefMove(MAIN, commit, None, "gitmem: init")])
     save_chains(workspace, {MAIN: (chain, commit)})

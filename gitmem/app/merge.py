@@ -53,6 +53,6 @@ def merge_tips(workspace: Workspace, ours: str, theirs: str, *, subject: str) ->
             transaction.put(path, data)
         else:
             transaction.graft(path, data)
-    author, committer = workspace.people
+    author, committer, _ = workspace.writer
     commit = transaction.commit(f"{subject}\n", author, committer, workspace.env.now())
     return Merged(commit, "merged", len(made.records), tuple(made.kept), tuple(made.disputed))

@@ -210,7 +210,7 @@ def require_person(view: View, verb: str, memory: Memory, reason: str) -> None:
         raise refused(
             view, memory, op, f"{verb} is not decided here: the policy says that review is on the forge",
             "channel.authority", "a terminal may propose and withdraw",
-            'gitmem policy review local --because "…" lets people decide at their terminals',
+            'gitmem policy set review local --because "…" lets people decide at their terminals',
         )  # fmt: skip
     seen = f" (seen: {env.host})" if env.host else ""
     why = "" if verb == "accept" else ' --because "…"'

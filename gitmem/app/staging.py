@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final, Literal
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final, Literal
 from gitmem.app import belief
 from gitmem.app.beside import Beside, worthwhile
 from gitmem.app.chain import Chain, open_chain, save_chains
+from gitmem.app.signing import signing
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import NotFound, Refused
 from gitmem.model.claims import claim_digest
@@ -137,11 +138,15 @@ class Staging:
             opened.settle()
         self._chains.update({ref: self._open[ref].chain for ref in self._chains.keys() & self._open.keys()})
         message = subject + ("\n\n" + "\n".join(sorted(self._reasons)) if self._reasons else "") + "\n"
-        author, committer = self._workspace.people
+        author, committer, _ = self._workspace.writer
         return {
-            ref: self._open[ref].transaction.commit(message, author, committer, self._now)
+            ref: self._open[ref].transaction.commit(message, author, committer, self._now, sign=self._sign(ref))
             for ref in sorted(self._open, key=_ORDER.index)
         }
+
+    def _sign(self, ref: str) -> Callable[[bytes], bytes] | None:
+        """What signs a commit of this ref: only what others read is signed."""
+        return signing(self._workspace) if ref == MAIN else None
 
     def _opened(self, ref: str) -> _Open:
         if ref not in self._open:

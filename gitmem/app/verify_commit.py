@@ -119,6 +119,9 @@ class _Commit:
         ground = Ground(self.checked, self.before, self.after, config, self.lookup, self.changed)
         branch = self._events("branch")
         verify_files.settings(self.checked, self.before, self.after, branch)
+        if layout.CONFIG in self.changed:
+            raw = self.workspace.backend.read(self.checked.commit)[1]
+            verify_files.signed_policy(self.checked, self.before, raw)
         verify_files.others(self.checked, self.after, self.others, told=any(event.op == "policy" for event in branch))
         _read_ahead(self.workspace, self._files([change for change in self.memories if change.old is not None]))
         # What changed or went is known before anything new is compared with it.

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final
 
+from gitmem.app.signing import people_of, signature
 from gitmem.app.verify_fault import Checked
 from gitmem.app.verify_record import Ground, in_order
 from gitmem.app.verify_view import JudgedView
@@ -46,6 +47,18 @@ def policy(checked: Checked, before: JudgedView, after: JudgedView) -> Config | 
     if new.project != old.project and old.project not in new.aliases:
         checked.tip("config.project", "the project id changed", layout.CONFIG)
     return old
+
+
+def signed_policy(checked: Checked, before: JudgedView, raw: bytes) -> None:
+    """A fault when gitmem.yaml changed, the policy before names people by their keys, and none of them signed.
+
+    raw: the bytes of the commit.
+    """
+    people = people_of(before.config)
+    if people and signature(raw, people).state != "good":
+        names = ", ".join(sorted({one.principal for one in people}))
+        message = f"the policy changed without the signature of one whom the policy before it names ({names})"
+        checked.tip("policy.unsigned", message, layout.CONFIG)
 
 
 def settings(checked: Checked, before: JudgedView, after: JudgedView, events: Sequence[Event]) -> None:

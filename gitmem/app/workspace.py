@@ -31,7 +31,7 @@ from gitmem.model.nouns import Config, Memory, Tombstone
 from gitmem.model.records import config_from_bytes, memory_from_bytes, tombstone_from_bytes
 from gitmem.model.vocabulary import AUDIENCES, STATUSES
 from gitmem.policy.visibility import fits, withheld_view
-from gitmem.store.objects import Identity, empty_tree
+from gitmem.store.objects import empty_tree
 from gitmem.store.port import Backend
 from gitmem.store.repository import Location, locate, open_backend
 from gitmem.store.snapshot import Snapshot, snapshot
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from gitmem.recall.search_index import SearchIndex
+    from gitmem.store.identity import Writer
 
 _KEPT: Final = 16 * 1024 * 1024  # bytes of objects that a process that stays keeps
 
@@ -53,11 +54,11 @@ class Workspace:
     backend: Backend
 
     @cached_property
-    def people(self) -> tuple[Identity, Identity]:
-        """(author, committer) of what is written here."""
-        from gitmem.store.identity import identity
+    def writer(self) -> Writer:
+        """Whose names stand in what is written here, and what signs it."""
+        from gitmem.store.identity import writer
 
-        return identity(self.location, self.env.environ, self.env.channel)
+        return writer(self.location, self.env.environ, self.env.channel)
 
     @cached_property
     def indexes(self) -> dict[Path, SearchIndex]:

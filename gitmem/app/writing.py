@@ -16,6 +16,7 @@ from gitmem.app.chain import open_chain, save_chains
 from gitmem.app.facts import Lookup, gather, index_lookup
 from gitmem.app.outbox import UNKEPT, record_refusals
 from gitmem.app.secrets_known import known_secrets
+from gitmem.app.signing import signing
 from gitmem.app.staging import Staging
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import RefMoved, Refused
@@ -32,7 +33,6 @@ from gitmem.model.text import one_line
 from gitmem.model.times import format_instant
 from gitmem.policy.gate import RULES_VERSION, decide
 from gitmem.policy.landing import lands
-from gitmem.store.identity import identity
 from gitmem.store.lock import writer_lock
 from gitmem.store.port import RefMove
 from gitmem.store.repack import repack, repack_due
@@ -269,9 +269,9 @@ def write_config(workspace: Workspace, change: Callable[[Config], Config], reaso
             chain, _, path, event_raw = open_chain(workspace, MAIN, view.main).append(event)
             transaction.put(CONFIG, raw)
             transaction.put(path, event_raw)
-            author, committer = identity(workspace.location, workspace.env.environ, workspace.env.channel)
+            author, committer, _ = workspace.writer
             message = f"policy: {one_line(reason, 60)}\n"
-            commit = transaction.commit(message, author, committer, now)
+            commit = transaction.commit(message, author, committer, now, sign=signing(workspace))
             try:
                 workspace.backend.move_refs([RefMove(MAIN, commit, view.main.commit, "gitmem: policy")])
             except RefMoved:

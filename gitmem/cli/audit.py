@@ -12,7 +12,7 @@ from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import blank
 from gitmem.cli.door import Door, counted
 from gitmem.cli.flag_values import instant, known
-from gitmem.cli.history import shown_event
+from gitmem.cli.history import entry_data, shown_event
 from gitmem.errors import Refused
 from gitmem.model.records import to_data
 from gitmem.model.text import one_line
@@ -81,7 +81,7 @@ def show(
             return
         left -= 1
         if door.as_json:
-            door.data({**to_data(entry.event), "commit": entry.commit, "author": entry.author})
+            door.data({**to_data(entry.event), **entry_data(entry)})
         else:
             shown_event(door, entry)
 

@@ -97,5 +97,5 @@ _WORDS: Final = {
     "completion": tuple(SCRIPTS),
     "schema": tuple(NAMES),
     "hooks": ("install", "uninstall", "status"),
-    "policy": ("review", "unobservable", "evidence."),
+    "policy": ("show", "set", "explain", "signer"),
 }

@@ -28,13 +28,22 @@ def log(
     door: Door = ctx.obj
     for entry in history.log(open_workspace(door.env), identifier, limit=limit, diffs=diff):
         if door.as_json:
-            own: dict[str, Any] = {"commit": entry.commit, "ref": entry.ref, "author": entry.author, "diff": entry.diff}
-            level = history.review_of(entry.event)
-            if level is not None:
-                own["review"] = {"level": level.level, "label": level.label}
+            own = {**entry_data(entry), "ref": entry.ref, "diff": entry.diff}
             door.data({**to_data(entry.event), **own})
             continue
         shown_event(door, entry)
+
+
+def entry_data(entry: Entry) -> dict[str, Any]:
+    """What the commit of an event tells beside it, for `--json`: who signed it and what that is worth."""
+    signer = entry.signed.signer
+    return {
+        "commit": entry.commit,
+        "author": entry.author,
+        "signature": entry.signed.state,
+        "signer": signer.principal if signer and entry.signed.state == "good" else None,
+        "review": {"level": entry.level.level, "label": entry.level.label},
+    }
 
 
 def shown_event(door: Door, entry: Entry) -> None:
@@ -48,12 +57,9 @@ def shown_event(door: Door, entry: Entry) -> None:
     door.say(f"{head}{where}{door.style(one_line(entry.title, 70))}")
     host = f" ({event.actor.host})" if event.actor.host else ""
     door.say(
-        f"    by {door.style(entry.author)} through {event.actor.channel}{door.style(host)}, {event.actor.principal};"
-        f" commit {entry.commit[:10]}"
+        f"    by {door.style(entry.author)} through {event.actor.channel}{door.style(host)};"
+        f" commit {entry.commit[:10]}; {door.style(f'review {entry.level.level}, {entry.level.label}')}"
     )
-    level = history.review_of(event)
-    if level is not None:
-        door.say(f"    review level {level.level}, {door.style(level.label)}")
     if event.proposed:
         by = event.proposed.actor
         host = f" ({by.host})" if by.host else ""

@@ -79,7 +79,7 @@ VERBS: Final[dict[str, Verb]] = {
     "status": Verb("status", "whether sessions are captured and the index has seen all", "Check"),
     "doctor": Verb("upkeep", "what is wrong or at risk here", "Check"),
     "hooks": Verb("hooks", "install, remove or show the git hooks", "Check"),
-    "policy": Verb("upkeep", "show or change the policy", "Check"),
+    "policy": Verb("policy", "show, change or explain the policy; whose signatures count", "Check"),
     "reindex": Verb("upkeep", "build the search index anew", "Check"),
     "schema": Verb("upkeep", "print a JSON Schema of the format", "Check"),
     "completion": Verb("upkeep", "print the completion script of a shell", "Check"),

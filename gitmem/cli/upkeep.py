@@ -1,4 +1,4 @@
-"""`gitmem doctor`, `reindex`, `policy`, `schema` and `completion`."""
+"""`gitmem doctor`, `reindex`, `schema` and `completion`."""
 
 from __future__ import annotations
 
@@ -50,34 +50,6 @@ def reindex(
         door.note(door.style(f"not believed: {why}", "yellow"))
 
 
-def policy(
-    ctx: typer.Context,
-    name: Annotated[
-        str | None, typer.Argument(help="review, unobservable, languages or evidence.KIND.", metavar="SETTING")
-    ] = None,
-    value: Annotated[
-        str | None, typer.Argument(help="local or forge; hold or refuse; names with commas.", metavar="VALUE")
-    ] = None,
-    because: Annotated[str, typer.Option("--because", help="Why.")] = "",
-) -> None:
-    """Show the policy, or change one setting of it."""
-    door: Door = ctx.obj
-    workspace = open_workspace(door.env)
-    if name is not None and value is None:
-        asked = upkeep.SETTINGS.get(name, "see gitmem policy --help")
-        raise UsageError(f"{name} needs a value: {asked}", hint=f'gitmem policy {name} VALUE --because "…"')
-    if name is None or value is None:
-        config = upkeep.show_policy(workspace)
-    else:
-        config = upkeep.set_policy(workspace, name, value, because)
-    shown = upkeep.settings(config)
-    if door.as_json:
-        door.data(shown)
-        return
-    for key, setting in shown.items():
-        door.say(f"{key:<24}{door.style(str(setting))}")
-
-
 def schema(
     ctx: typer.Context,
     name: Annotated[str, typer.Argument(help=", ".join(NAMES), metavar="NAME")] = "memory",
@@ -101,7 +73,6 @@ def completion(
 APPLICATIONS = {
     "doctor": single(doctor, "gitmem doctor"),
     "reindex": single(reindex, "gitmem reindex"),
-    "policy": single(policy, 'gitmem policy review forge --because "we review on the forge now"'),
     "schema": single(schema, "gitmem schema draft"),
     "completion": single(completion, 'eval "$(gitmem completion bash)"'),
 }

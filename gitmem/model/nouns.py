@@ -341,7 +341,7 @@ class Tombstone:
 
 @dataclass(frozen=True)
 class Signer:
-    """Whose key it is. `key` is a public key as OpenSSH writes it; `role` tells whether a person or a program has it."""
+    """Whose key it is. `key`: a public key as OpenSSH writes it. `role`: whether a person or a program has it."""
 
     principal: str
     key: str

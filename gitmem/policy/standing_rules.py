@@ -48,7 +48,7 @@ def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[R
     merges = change.op == "accept" and config is not None and config.review == "forge"
     if facts.channel == "forge" and change.op in _DECIDING and not merges:
         message = f"the policy does not leave {change.op} to the forge"
-        yield reason("channel.authority", message, 'gitmem policy review forge --because "…"', "op")
+        yield reason("channel.authority", message, 'gitmem policy set review forge --because "…"', "op")
     if facts.channel not in _PROPOSERS:
         return
     before, after = change.before, change.after

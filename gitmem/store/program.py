@@ -172,12 +172,12 @@ def run(
 
 
 def run_other(
-    name: str, arguments: Sequence[str], *, environ: Mapping[str, str], cwd: Path, timeout: float
+    name: str, arguments: Sequence[str], *, environ: Mapping[str, str], cwd: Path, timeout: float, stdin: bytes = b""
 ) -> Completed | None:
     """Run a program of the user's, such as gh, to its end with the user's environment; None when there is none.
 
-    It is looked for in the absolute folders of PATH only, never where the repository lies. Raises RemoteError when
-    `timeout` seconds have passed.
+    It is looked for in the absolute folders of PATH only, never where the repository lies; `name` may be an absolute
+    path. Raises RemoteError when `timeout` seconds have passed.
     """
     folders = [Path(part) for part in environ.get("PATH", "").split(":") if part.startswith("/")]
     found = next((folder / name for folder in folders if access(folder / name, X_OK)), None)
@@ -186,7 +186,7 @@ def run_other(
     try:
         done = subprocess.run(
             [str(found), *arguments],
-            stdin=subprocess.DEVNULL,
+            input=stdin,
             capture_output=True,
             cwd=cwd,
             env=dict(environ),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timezone
 
 from gitmem.store.objects import Entry, Identity, commit_bytes, empty_tree, object_id
@@ -38,19 +38,33 @@ class Transaction:
     def delete(self, path: str) -> None:
         self._edits[path] = None
 
-    def commit(self, message: str, author: Identity, committer: Identity, when: datetime) -> str:
+    def commit(
+        self,
+        message: str,
+        author: Identity,
+        committer: Identity,
+        when: datetime,
+        *,
+        sign: Callable[[bytes], bytes] | None = None,
+    ) -> str:
         """Write blobs, trees and the commit durably; give the commit's id. Equal input gives an equal id.
 
-        When the edits change nothing, that is the base commit and nothing is written. Unsigned, whatever the
-        user's gpgsign says: a memory written in the background must not wait for a passphrase.
+        When the edits change nothing, that is the base commit and nothing is written. Unsigned without `sign`, whatever
+        the user's gpgsign says: a memory written in the background must not wait for a passphrase.
         """
-        commit, objects = self.prepared(message, author, committer, when)
+        commit, objects = self.prepared(message, author, committer, when, sign=sign)
         if objects:
             self._backend.write(objects)
         return commit
 
     def prepared(
-        self, message: str, author: Identity, committer: Identity, when: datetime
+        self,
+        message: str,
+        author: Identity,
+        committer: Identity,
+        when: datetime,
+        *,
+        sign: Callable[[bytes], bytes] | None = None,
     ) -> tuple[str, list[tuple[str, bytes]]]:
         """As `commit`, writing nothing: the commit's id, and the objects that have to be written for it."""
         base = self._base
@@ -64,6 +78,8 @@ class Transaction:
             return base.commit, []
         parents = [*([base.commit] if base and base.commit else []), *self._merges]
         data = commit_bytes(tree, parents, author, committer, when, message)
+        if sign:
+            data = sign(data)
         return object_id("commit", data, self._backend.object_format), [*staged.values(), ("commit", data)]
 
 

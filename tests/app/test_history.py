@@ -45,7 +45,7 @@ def test_the_log_of_the_branch_is_everything_newest_first(repo: Path, gitmem: Ru
     first, second = put(gitmem, repo, POOL), put(gitmem, repo, WEATHER)
     candidate = proposed(gitmem, repo, "Invoices are numbered elsewhere")
     assert gitmem(repo, "reject", candidate, "--because", "not ours").code == 0
-    assert gitmem(repo, "policy", "unobservable", "refuse", "--because", "be strict").code == 0
+    assert gitmem(repo, "policy", "set", "unobservable", "refuse", "--because", "be strict").code == 0
     told = events(gitmem, repo)
     assert [(e["op"], e["memory"]) for e in told] == [
         ("policy", None), ("reject", candidate), ("create", second), ("create", first), ("policy", None),

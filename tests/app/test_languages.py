@@ -32,20 +32,20 @@ def test_a_language_of_the_policy_finds_other_forms_of_a_word(
     before = gitmem(repo, "recall", asked, "--json")
     assert wanted not in before.out
 
-    changed = gitmem(repo, "policy", "languages", f"{language},dutch", *WHY)
+    changed = gitmem(repo, "policy", "set", "languages", f"{language},dutch", *WHY)
     assert changed.code == 0, changed.err
     for _ in range(2):  # once the index catches up, once it is at hand
         assert wanted in gitmem(repo, "recall", asked, "--json").out
     assert wanted not in gitmem(repo, "recall", "Zebra", "--json").out
     assert gitmem(repo, "verify", "--all").code == 0
 
-    gitmem(repo, "policy", "languages", "none", *WHY)
+    gitmem(repo, "policy", "set", "languages", "none", *WHY)
     assert wanted not in gitmem(repo, "recall", asked, "--json").out
 
 
 def test_a_language_without_stems_is_refused_with_the_list(repo: Path, gitmem: Run) -> None:
-    refused = gitmem(repo, "policy", "languages", "klingon", *WHY)
+    refused = gitmem(repo, "policy", "set", "languages", "klingon", *WHY)
     assert refused.code == 2
     assert "klingon" in refused.err and "german" in refused.err
-    assert gitmem(repo, "policy", "languages", "german", *WHY).code == 0
+    assert gitmem(repo, "policy", "set", "languages", "german", *WHY).code == 0
     assert gitmem(repo, "policy", "--json").lines[0]["languages"] == "german"

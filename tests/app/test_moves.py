@@ -281,8 +281,8 @@ def test_a_program_may_propose_and_nothing_else(repo: Path, gitmem: Run, channel
         bad = gitmem(repo, verb, memory, *more, "--json", *WHY, channel=channel)
         assert (bad.code, codes(bad)) == (3, ["channel.authority"]), verb
         assert f"a person runs: gitmem {verb} {memory}" in bad.err
-    policy = gitmem(repo, "policy", "review", "forge", "--json", *WHY, channel=channel)
-    assert codes(policy) == ["channel.authority"] and "a person runs: gitmem policy review forge" in policy.err
+    policy = gitmem(repo, "policy", "set", "review", "forge", "--json", *WHY, channel=channel)
+    assert codes(policy) == ["channel.authority"] and "a person runs: gitmem policy set review forge" in policy.err
     assert tips(repo) == before
     kept = gitmem(repo, "list", "--refused", "--json").lines
     assert [item["asked"] for item in kept[:2]] == ["edit", "reject"] and kept[0]["memory"] == waits

@@ -34,7 +34,7 @@ def holds(repo: Path, text: str) -> list[str]:
         ["remember", "-k", "fact", POOL, "-e", f"file:{SECRET}.py:3"],
         ["remember", "-k", "fact", POOL, "-e", "file:src/pool.py:2", "--because", f"token={SECRET}"],
         ["wrong", "ID", "--because", f"token={SECRET}"],
-        ["policy", "review", "forge", "--because", f"token={SECRET}"],
+        ["policy", "set", "review", "forge", "--because", f"token={SECRET}"],
         ["edit", "ID", "--body", f"token={SECRET}", "--because", "x"],
     ],
     ids=["title", "body", "tag", "quote", "commit", "path", "reason", "wrong", "policy", "edit"],

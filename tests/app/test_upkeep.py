@@ -19,11 +19,11 @@ def begun(repo: Path, gitmem: Run) -> None:
 
 
 def test_a_setting_is_changed_with_its_reason_and_judges_the_next_write(repo: Path, gitmem: Run) -> None:
-    assert gitmem(repo, "policy", "evidence.fact", "test,commit", *WHY).code == 0
+    assert gitmem(repo, "policy", "set", "evidence.fact", "test,commit", *WHY).code == 0
     assert gitmem(repo, "policy", "--json").lines[0]["evidence.fact"] == "test,commit"
     bad = gitmem(repo, "remember", "--json", "-k", "fact", POOL, "-e", "file:src/pool.py:2")
     assert codes(bad) == ["evidence.weak"]
-    assert gitmem(repo, "policy", "evidence.fact", "any", *WHY).code == 0
+    assert gitmem(repo, "policy", "set", "evidence.fact", "any", *WHY).code == 0
     assert "evidence.fact" not in gitmem(repo, "policy", "--json").lines[0]
     put(gitmem, repo, POOL)
     assert [(e["op"], e["reason"]) for e in events(gitmem, repo)][1:3] == [("policy", "it is so")] * 2
@@ -43,14 +43,14 @@ def test_a_setting_is_changed_with_its_reason_and_judges_the_next_write(repo: Pa
 )
 def test_a_wrong_setting_is_named_with_the_right_ones(repo: Path, gitmem: Run, words: list[str], said: str) -> None:
     before = tips(repo)
-    bad = gitmem(repo, "policy", *words, *WHY)
+    bad = gitmem(repo, "policy", "set", *words, *WHY)
     assert bad.code == 2 and said in bad.err and tips(repo) == before
 
 
 def test_the_same_setting_again_writes_nothing(repo: Path, gitmem: Run) -> None:
     before = tips(repo)
-    assert gitmem(repo, "policy", "review", "local", *WHY).code == 0 and tips(repo) == before
-    assert gitmem(repo, "policy", "review", "forge").code == 2
+    assert gitmem(repo, "policy", "set", "review", "local", *WHY).code == 0 and tips(repo) == before
+    assert gitmem(repo, "policy", "set", "review", "forge").code == 2
 
 
 def test_reindex_finds_what_a_lost_index_held(repo: Path, gitmem: Run) -> None:

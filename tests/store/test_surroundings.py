@@ -14,7 +14,7 @@ import pytest
 
 from gitmem.errors import Locked
 from gitmem.store import repack as repacking
-from gitmem.store.identity import identity
+from gitmem.store.identity import writer
 from gitmem.store.lock import left_locks, writer_lock
 from gitmem.store.objects import Identity
 from gitmem.store.port import Backend, RefMove
@@ -40,13 +40,13 @@ def write(backend: Backend, path: str, data: bytes = b"x") -> str:
 
 
 def test_who_signs(location: Location, repo: Path) -> None:
-    assert identity(location, os.environ, "terminal") == (PERSON, PERSON)
-    assert identity(location, os.environ, "agent") == (PERSON, TOOL)
+    assert writer(location, os.environ, "terminal")[:2] == (PERSON, PERSON)
+    assert writer(location, os.environ, "agent")[:2] == (PERSON, TOOL)
     by_environment = {**os.environ, "GIT_AUTHOR_NAME": "Ann", "GIT_AUTHOR_EMAIL": "ann@x.invalid"}
-    assert identity(location, by_environment, "agent") == (Identity("Ann", "ann@x.invalid"), TOOL)
-    assert identity(location, by_environment, "terminal") == (Identity("Ann", "ann@x.invalid"), PERSON)
+    assert writer(location, by_environment, "agent")[:2] == (Identity("Ann", "ann@x.invalid"), TOOL)
+    assert writer(location, by_environment, "terminal")[:2] == (Identity("Ann", "ann@x.invalid"), PERSON)
     git(repo, "config", "user.name", "Local")
-    assert identity(location, os.environ, "agent")[0] == Identity("Local", "person@example.invalid")
+    assert writer(location, os.environ, "agent")[0] == Identity("Local", "person@example.invalid")
 
 
 @pytest.mark.parametrize("home", [None, "/nonexistent"])
@@ -55,9 +55,9 @@ def test_without_a_home_there_is_the_tools_name(repo: Path, home: str | None) ->
     if home:
         environ["HOME"] = home
     location = locate(repo, environ=environ)
-    assert identity(location, environ, "terminal") == (TOOL, TOOL)
+    assert writer(location, environ, "terminal")[:2] == (TOOL, TOOL)
     environ["GIT_AUTHOR_NAME"], environ["GIT_AUTHOR_EMAIL"] = "Ann", "ann@x.invalid"
-    assert identity(location, environ, "terminal") == (Identity("Ann", "ann@x.invalid"), TOOL)
+    assert writer(location, environ, "terminal")[:2] == (Identity("Ann", "ann@x.invalid"), TOOL)
 
 
 def test_a_checked_out_branch_is_found_wherever_it_is(

@@ -38,7 +38,7 @@ def test_own_writing_is_believed_without_verifying_it_again(
     shop.remember("a", "Invoices are numbered by the year", "--evidence", "commit:HEAD")
     shop.ok("edit", shop.ids["a"], "--tag", "billing", "--because", "to find it")
     shop.ok("wrong", shop.ids["a"], "--because", "by the month")
-    shop.ok("policy", "unobservable", "refuse", "--because", "everything is committed")
+    shop.ok("policy", "set", "unobservable", "refuse", "--because", "everything is committed")
     shop.ok("list")
     assert judged == []
     mine = branch.tip()

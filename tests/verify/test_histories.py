@@ -70,8 +70,8 @@ def test_a_squash_of_many_writes_is_clean(shop: Shop, branch: Branch) -> None:
     shop.ok("wrong", shop.ids["b"], "--because", "they are taken at five")
     shop.ok("edit", shop.ids["idle"], "--title", "Idle sockets are closed by the firewall", "--because", "seen")
     shop.ok("archive", shop.ids["idle"], "--because", "solved")
-    shop.ok("policy", "unobservable", "refuse", "--because", "everything is committed")
-    shop.ok("policy", "unobservable", "hold", "--because", "not everything is")
+    shop.ok("policy", "set", "unobservable", "refuse", "--because", "everything is committed")
+    shop.ok("policy", "set", "unobservable", "hold", "--because", "not everything is")
     shop.ok("wrong", shop.ids["retries"], "--because", "it does not")
     shop.ok("lift", shop.ids["retries"], "--because", "it does")
     assert shop.codes() == []
@@ -145,7 +145,7 @@ def test_a_rebase_is_clean(shop: Shop, other: Shop, branch: Branch) -> None:
 def _sides(shop: Shop, other: Shop, branch: Branch) -> tuple[str, str]:
     shop.ok("wrong", shop.ids["tuesday"], "--because", "it is Thursday now")
     shop.ok("edit", shop.ids["idle"], "--title", "Idle sockets are closed by the firewall", "--because", "seen")
-    shop.ok("policy", "unobservable", "refuse", "--because", "everything is committed")
+    shop.ok("policy", "set", "unobservable", "refuse", "--because", "everything is committed")
     shop.remember("mine", "Invoices are numbered by the year", "--evidence", "commit:HEAD")
     mine = branch.tip()
     other.remember("theirs", "The warehouse counts stock at midnight", "--evidence", "commit:HEAD")

@@ -39,7 +39,7 @@ def test_every_verb_writes_what_every_clone_believes(shop: Shop, gitmem: Callabl
     shop.remember("solved", "Sockets are kept alive with a ping", *solved, "--evidence", "commit:HEAD")
     shop.ok("archive", ids["solved"], *because)
     shop.ok("restore", ids["solved"], *because)
-    shop.ok("policy", "evidence.fact", "file,commit", *because)
+    shop.ok("policy", "set", "evidence.fact", "file,commit", *because)
     (shop.repo / "CLAUDE.md").write_text("# Rules\n\n- Run make lint before pushing.\n- Migrations are reversible.\n")
     git(shop.repo, "add", ".")
     git(shop.repo, "commit", "-q", "-m", "rules")
