@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
+from gitmem.app import belief
 from gitmem.app.facts import Lookup
 from gitmem.app.moves import closed, find_for, refused, require_person, require_reason, standing, subject_of
 from gitmem.app.promote import promoted
 from gitmem.app.remember import proposal_of
+from gitmem.app.signing import principal_here
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import Mutation, status_change, write
 from gitmem.errors import NotFound, Refused, UsageError
@@ -196,13 +198,13 @@ def _require_another(view: View, found: Found, verb: str) -> None:
 def deciding(view: View) -> Actor:
     """Who decides here, as far as it can be observed."""
     env = view.workspace.env
-    return Actor(channel=env.channel, host=env.host)
+    principal = principal_here(view.workspace, view.config)
+    return Actor(channel=env.channel, principal=principal, host=env.host)
 
 
 def level_here(workspace: Workspace) -> ReviewLevel:
     """What a verdict that is given here is worth as a review."""
-    env = workspace.env
-    return review_level(Actor(channel=env.channel, host=env.host), None)
+    return review_level(deciding(belief.believed_view(workspace)), None)
 
 
 def _proposal(view: View, found: Found) -> Proposal:

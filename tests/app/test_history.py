@@ -35,7 +35,8 @@ def test_the_log_of_one_memory_tells_every_change_with_its_diff(repo: Path, gitm
     assert told[0]["before"] == told[1]["after"] and told[1]["before"] == told[2]["after"]
     assert [git(repo, "cat-file", "-t", e["commit"]).strip() for e in told] == ["commit"] * 3
     text = gitmem(repo, "log", memory).out
-    assert f"by {WHO} through terminal, unproven" in text and "because moved away" in text
+    assert f"by {WHO} through terminal; commit" in text and "review 0, unproven" in text
+    assert "because moved away" in text
     assert "active → archived" in text and "active → active" not in text
     assert len(events(gitmem, repo, memory, "--limit", "1")) == 1
     assert "+status: archived" not in gitmem(repo, "log", memory, "--no-diff").out

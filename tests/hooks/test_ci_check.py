@@ -110,7 +110,7 @@ def test_a_hostile_request_is_refused_and_says_nothing_on_standard_output(
 
 def test_a_request_that_changes_the_policy_for_itself_is_refused(repo: Path, gitmem: Run, tmp_path: Path) -> None:
     git(repo, "branch", "-q", "kept", "gitmem/main")
-    assert gitmem(repo, "policy", "review", "forge", *WHY).code == 0
+    assert gitmem(repo, "policy", "set", "review", "forge", *WHY).code == 0
     proposed(gitmem, repo, RETRY)
     assert gitmem(repo, "propose", "--name", "sly", channel="agent").code == 0
     where = as_a_forge_has_it(repo, tmp_path, "refs/heads/gitmem/propose/sly")

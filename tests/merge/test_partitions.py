@@ -42,7 +42,7 @@ def _step(clone: Shop, chance: random.Random, number: int) -> None:
         case 9:
             arguments = ["restore", identifier, *because]
         case _:
-            arguments = ["policy", "unobservable", chance.choice(("hold", "refuse")), *because]
+            arguments = ["policy", "set", "unobservable", chance.choice(("hold", "refuse")), *because]
     done = clone.run(clone.repo, *arguments)
     assert done.code in (0, 2, 3, 4), (arguments, done)
 

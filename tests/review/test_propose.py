@@ -98,7 +98,7 @@ def test_what_the_gate_refuses_is_left_out_or_refuses_when_it_is_named(repo: Pat
 def test_the_way_out_where_review_is_on_the_forge(
     repo: Path, remote: Path, gitmem: Run, tmp_path: Path, how: str
 ) -> None:
-    assert gitmem(repo, "policy", "review", "forge", *WHY).code == 0
+    assert gitmem(repo, "policy", "set", "review", "forge", *WHY).code == 0
     git(repo, "push", "-q", "origin", "gitmem/main")
     mine = put(gitmem, repo, POOL)  # a person's own words wait as well
     theirs = proposed(gitmem, repo, RETRY)
@@ -157,11 +157,11 @@ def test_a_person_offers_what_is_active_when_it_is_merged(
 
 def test_the_channel_forge_decides_only_where_the_policy_says_so(repo: Path, gitmem: Run) -> None:
     """An event that says forge does not let anything in where people decide at their terminals."""
-    assert gitmem(repo, "policy", "review", "forge", *WHY).code == 0
+    assert gitmem(repo, "policy", "set", "review", "forge", *WHY).code == 0
     proposed(gitmem, repo, POOL)
     offer = offered(gitmem, repo, channel="agent")
     assert gitmem(repo, "verify", "--base", "gitmem/main", "--head", offer["branch"]).code == 0
-    assert gitmem(repo, "policy", "review", "local", *WHY).code == 0
+    assert gitmem(repo, "policy", "set", "review", "local", *WHY).code == 0
     git(repo, "branch", "-q", "onto", "gitmem/main")
     where = repo.parent / "rebase"
     git(repo, "worktree", "add", "-q", "--detach", str(where), offer["branch"])

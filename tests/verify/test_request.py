@@ -65,7 +65,7 @@ def test_one_key_on_both_sides(shop: Shop) -> None:
 
 def test_a_request_is_judged_by_the_policy_that_it_is_merged_into(shop: Shop) -> None:
     base = cut(shop, "base")
-    shop.ok("policy", "review", "forge", *WHY)
+    shop.ok("policy", "set", "review", "forge", *WHY)
     shop.run(shop.repo, "remember", "--kind", "fact", "Logs rotate at midnight", "-e", CODE, channel="agent")
     done = shop.run(shop.repo, "--json", "propose", "--name", "sly", channel="agent")
     assert done.code == 0, done
