@@ -13,8 +13,8 @@ from gitmem.app.sync import Synced, Wish
 from gitmem.app.sync import sync as app_sync
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
-from gitmem.cli.door import Door, columns, counted, error_data
-from gitmem.errors import UsageError
+from gitmem.cli.door import Door, columns, counted
+from gitmem.errors import UsageError, error_data
 
 _SHOWN = 10  # authors that are listed
 

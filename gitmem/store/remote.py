@@ -121,6 +121,10 @@ def remotes(location: Location) -> dict[str, Remote]:
     return found
 
 
+def remote_names(location: Location) -> list[str]:
+    return list(remotes(location))
+
+
 def remote_named(location: Location, name: str) -> Remote:
     """Raises UsageError when no remote is called that."""
     known = remotes(location)
