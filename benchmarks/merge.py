@@ -161,7 +161,8 @@ def main() -> None:
             git_taken, left = plain(where, *tips)
             rows.append(
                 {"way": name, "base": asked.base, "divergent": count, "seconds": round(taken, 2),
-                 "cpu": round(worked, 2), "records": done.records, "conflicts": len(done.conflicts), "verify_seconds": round(judged, 2),
+                 "cpu": round(worked, 2), "records": done.records, "conflicts": len(done.conflicts),
+                 "verify_seconds": round(judged, 2),
                  "faults": faults, "git_seconds": round(git_taken, 2), "git_conflicts": left}
             )  # fmt: skip
             for side in ("ours", "theirs"):
