@@ -11,6 +11,7 @@ counts with an answer and, the same prompt again, without one. Tokens are estima
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import random
@@ -156,8 +157,10 @@ def main() -> int:
     options.add_argument("--json", action="store_true")
     chosen = options.parse_args()
     with sealed("injection") as folder:
+        import gitmem
         from gitmem.app.doorbell import doorbell_text
 
+        compileall.compile_dir(Path(gitmem.__file__).parent, quiet=1)  # as it is where it was installed
         bell = folder / "doorbell"
         bell.write_bytes(doorbell_text(GITMEM))
         bell.chmod(0o755)
