@@ -13,7 +13,7 @@ from typing import Any, Final, Literal
 from gitmem.app.markdown import cell
 from gitmem.app.verify_commit import check_commit
 from gitmem.app.verify_fault import Checked, Fault
-from gitmem.app.verify_lookup import RangeLookup
+from gitmem.app.verify_lookup import Beneath, RangeLookup
 from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord, NotFound, UsageError
 from gitmem.model.layout import MAIN
@@ -87,13 +87,23 @@ def verify(
     return verify_range(workspace, start, tip, progress=progress)
 
 
-def verify_range(workspace: Workspace, base: str | None, head: str, *, progress: Progress | None = None) -> Report:
-    """Judge every commit that `head` adds to `base`, oldest first; none that follows one which cannot be read."""
+def verify_range(
+    workspace: Workspace,
+    base: str | None,
+    head: str,
+    *,
+    progress: Progress | None = None,
+    beneath: Beneath | None = None,
+) -> Report:
+    """Judge every commit that `head` adds to `base`, oldest first; none that follows one which cannot be read.
+
+    `beneath`: the records of `base`, where several ranges stand on them.
+    """
     backend = Remembering(workspace.backend)
     # What lies in the work tree is this clone's own and of this moment: it proves nothing for or against a commit.
     workspace = replace(workspace, backend=backend, location=replace(workspace.location, work_tree=None))
     commits = backend.log(head, base=base)[::-1]
-    lookup = RangeLookup(workspace, base)
+    lookup = RangeLookup(beneath or Beneath(workspace, base))
     faults: list[Fault] = []
     notes: list[Fault] = []
     records = 0

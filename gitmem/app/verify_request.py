@@ -12,6 +12,7 @@ from typing import Final
 
 from gitmem.app.verify import Progress, Report, verify_range
 from gitmem.app.verify_fault import Fault
+from gitmem.app.verify_lookup import Beneath
 from gitmem.app.verify_view import judged_view
 from gitmem.app.workspace import Workspace
 from gitmem.errors import NotFound
@@ -45,8 +46,9 @@ def verify_request(workspace: Workspace, *, target: str, head: str | None, progr
     if merged.conflicts or merged.tree is None:
         return _unmerged(workspace, base, tip, merged.conflicts, progress)
     merge = _made(workspace, merged.tree, [base, tip])
-    report = verify_range(workspace, base, merge, progress=progress)
-    squashed = verify_range(workspace, base, _made(workspace, merged.tree, [base]))
+    beneath = Beneath(workspace, base)
+    report = verify_range(workspace, base, merge, progress=progress, beneath=beneath)
+    squashed = verify_range(workspace, base, _made(workspace, merged.tree, [base]), beneath=beneath)
     known = {(fault.code, fault.path) for fault in report.faults}
     faults = [_named(fault, merge, "the merge") for fault in report.faults]
     faults += [

@@ -99,13 +99,13 @@ def test_damage_to_a_tree_or_a_commit_is_a_finding(workspace: Workspace, branch:
         answered += bool(verify_range(workspace, tip, object_id("commit", over, "sha1")).faults)
     assert answered > ROUNDS
     from gitmem.app.verify_commit import check_commit
-    from gitmem.app.verify_lookup import RangeLookup
+    from gitmem.app.verify_lookup import Beneath, RangeLookup
     from gitmem.errors import GitmemError
 
     for _ in range(ROUNDS * 2):
         bad = _damaged(commit, chance)
         backend.write([("commit", bad)])
         try:
-            check_commit(workspace, object_id("commit", bad, "sha1"), RangeLookup(workspace, None))
+            check_commit(workspace, object_id("commit", bad, "sha1"), RangeLookup(Beneath(workspace, None)))
         except GitmemError as error:
             assert error.message

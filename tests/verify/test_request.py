@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+
 from gitmem.model.frozen import replace
 from tests.conftest import git
 from tests.verify.forge import ID, Branch, Shop
@@ -106,3 +108,32 @@ def test_a_hostile_tree_is_named_and_not_merged(shop: Shop, branch: Branch) -> N
     record = replace(branch.memory(shop.ids["retries"]), id=ID, title="Sockets are blue", key=None)
     good = branch.commit_tree(branch.tree_with(branch.with_event(branch.event("create", record), record)), base)
     assert faults(shop, base, good) == []
+
+
+def test_an_index_that_is_behind_or_gone_changes_no_answer(shop: Shop) -> None:
+    cut(shop, "base")
+    said = {
+        "seen": "The cache is warmed at four in the night",
+        "since": "Invoices are numbered by the accounting service",
+        "wrong": "The queue holds ninety jobs at once",
+        "new": "Sockets are painted blue by the painter",
+    }
+    steps = [("remember", "--kind", "fact", said[name], "-e", CODE) for name in said]
+    head = on_another_line(shop, "base", *steps)
+    shop.remember("seen", said["seen"] + " now", "-e", CODE)
+    shop.ok("list")  # the index has seen all so far, and nothing of what follows
+    shop.remember("since", said["since"] + " now", "-e", CODE, "--key", "invoice.numbers")
+    shop.remember("wrong", said["wrong"], "-e", CODE)
+    shop.ok("wrong", shop.ids["wrong"], "--because", "it holds ten")
+
+    def found() -> list[tuple[str, str]]:
+        done = shop.run(shop.repo, "--json", "verify", "--merge-into", "gitmem/main", "--head", head)
+        return sorted({(fault["code"], fault["path"]) for fault in done.lines[0]["faults"]})
+
+    behind = found()
+    assert [code for code, _ in behind] == ["duplicate", "duplicate", "tombstoned"]
+    assert len({path for _, path in behind}) == 3
+    shutil.rmtree(shop.repo / ".git/gitmem/index")
+    assert found() == behind
+    shop.ok("reindex")
+    assert found() == behind
