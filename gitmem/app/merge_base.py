@@ -45,8 +45,20 @@ class Base:
         found = versions[0]
         for number in range(1, len(versions)):
             if versions[number] != found:
-                found = together(path, self._before(number).read(path), found, versions[number])
+                lasts = self._lasts(path, number)
+                found = together(path, self._before(number).read(path), found, versions[number], lasts)
         return found
+
+    def _lasts(self, path: str, number: int) -> tuple[str, str]:
+        """The newest event of a memory that only the bases before that number have, and that only this one has."""
+        identifier = layout.memory_of_path(path)
+        if identifier is None:
+            return "", ""
+        past, own = (
+            {name.rsplit("/", 1)[-1] for commit in commits for name in self._view(commit).main.event_names(identifier)}
+            for commits in (self._commits[:number], self._commits[number : number + 1])
+        )
+        return max(past - own, default=""), max(own - past, default="")
 
     def read_ahead(self, paths: Sequence[str]) -> None:
         """Read at once what will be asked for."""
@@ -71,8 +83,10 @@ class Base:
         return self._below[number]
 
 
-def together(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None) -> bytes | None:
-    """One file of two, where nothing is known but what they say. Symmetric."""
+def together(
+    path: str, base: bytes | None, ours: bytes | None, theirs: bytes | None, lasts: tuple[str, str] = ("", "")
+) -> bytes | None:
+    """One file of two, by what they say. Symmetric. `lasts`: of a memory, the newest event that each has alone."""
     if ours == theirs or theirs == base:
         return ours
     if ours == base:
@@ -84,7 +98,7 @@ def together(path: str, base: bytes | None, ours: bytes | None, theirs: bytes | 
         mine, yours = readable(ours, path), readable(theirs, path)
         if mine is not None and yours is not None:
             old = readable(base, path) if base is not None else None
-            return memory_bytes(merged_memory(old, Side(mine), Side(yours)).memory)
+            return memory_bytes(merged_memory(old, Side(mine, lasts[0]), Side(yours, lasts[1])).memory)
     elif layout.tombstone_of_path(path) is not None:
         try:
             one, other = (tombstone_from_bytes(raw, path=path) for raw in (ours, theirs))

@@ -110,3 +110,24 @@ def test_a_lift_that_saw_the_rejection_wins(
     assert done.result == "merged"
     assert branch.memory(identifier).status == "active"
     assert shop.codes() == [] and shop.unbelieved() == []
+
+
+def test_after_both_merged_each_other_the_base_is_what_both_made(
+    shop: Shop, other: Shop, branch: Branch, merge: Callable[..., Merged]
+) -> None:
+    """Two merge bases, in which the memory reads otherwise: what was settled between them is not a conflict again."""
+    identifier = shop.ids["retries"]
+    # The one with the later event has the word, and its text is the lesser of the two.
+    for clone, times in ((shop, "80"), (other, "20")):
+        clone.ok("edit", identifier, "--title", f"The pool retries the connect {times} times", "--because", "seen")
+    here, there = merge(moves=False), merge(back=True, moves=False)
+    branch.move(here.commit)
+    Branch(other.repo).move(there.commit)
+    shop.ok("edit", identifier, "--title", "The pool retries the connect as often as told", "--because", "read it")
+    other.ok("edit", identifier, "--tag", "pool", "--because", "sorted")
+    done = merge()
+    assert len(git(shop.repo, "merge-base", "--all", f"{done.commit}^1", f"{done.commit}^2").split()) == 2
+    assert done.conflicts == ()
+    memory = branch.memory(identifier)
+    assert (memory.title, memory.tags) == ("The pool retries the connect as often as told", ("pool",))
+    assert shop.codes() == []
