@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
@@ -14,7 +14,9 @@ from gitmem.app.context import Near, Ranked, about, best, nearness, with_structu
 from gitmem.app.cues import due, due_at
 from gitmem.app.ground import Ground
 from gitmem.app.moments import Moment
+from gitmem.app.plans import open_plans
 from gitmem.app.recalling import Item
+from gitmem.app.reminded import not_yet, note
 from gitmem.errors import GitmemError
 from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Filter
@@ -120,7 +122,7 @@ def brief(ground: Ground) -> Brief:
     since, position = _last(ground)
     found = {
         "standing": _standing(ground, places, seen),
-        "plans": _plans(ground, seen),
+        "plans": open_plans(ground, seen),
         "reminders": _reminders(ground, places, seen),
         "traps": _traps(ground, places, seen),
     }
@@ -152,10 +154,12 @@ def brief(ground: Ground) -> Brief:
     )
 
 
-def remember_told(told: Brief) -> None:
-    """The next brief tells what changes from here on. A clone that may not be written to tells it all again."""
+def remember_told(told: Brief, shown: Iterable[Item]) -> None:
+    """The next brief tells what changes from here on, and a reminder that was shown comes up no more. A clone that may
+    not be written to tells it all again."""
     with suppress(GitmemError):
         state.save(told.private, _STATE, {"commit": told.moment.commit})
+        note(told.private, shown)
 
 
 def _last(ground: Ground) -> tuple[str | None, int | None]:
@@ -184,22 +188,10 @@ def _rule(memory: Memory, places: Sequence[str]) -> Near:
     return Near(_EVERYWHERE, "")
 
 
-def _plans(ground: Ground, seen: Filter) -> list[Ranked]:
-    """Plans with a step that is not done, or without steps; the newest first, since that is what goes on."""
-    found = []
-    for hit in ground.index.search(Query(kinds=("plan",), limit=_LOOKED_AT), seen).hits:
-        steps = hit.memory.steps
-        left = [step.text for step in steps if not step.done]
-        if left:
-            found.append((hit, Near(1.0, f"{len(steps) - len(left)} of {len(steps)} steps done; next: {left[0]}")))
-        elif not steps:
-            found.append((hit, Near(1.0, "open")))
-    return sorted(found, key=lambda pair: (-pair[0].changed, pair[0].id))
-
-
 def _reminders(ground: Ground, places: Sequence[str], seen: Filter) -> list[Ranked]:
     hits = ground.index.search(Query(kinds=("reminder",), limit=_LOOKED_AT), seen).hits
-    told = ((hit, due(hit.memory, ground.now) or due_at(hit.memory, ground.now, places)) for hit in hits)
+    fresh = not_yet(ground.private)
+    told = ((hit, due(hit.memory, ground.now) or due_at(hit.memory, ground.now, places)) for hit in hits if fresh(hit))
     return best((hit, Near(1.0, why)) for hit, why in told if why)
 
 

@@ -10,7 +10,8 @@ from gitmem.model.globs import covers
 from gitmem.model.nouns import Memory
 from gitmem.model.times import parse_instant
 
-_SESSION: Final = ("session start", "start of session", "next session", "session", "always")
+_EVERY: Final = ("session start", "start of session", "session", "always")
+_SESSION: Final = (*_EVERY, "next session")
 _AROUND: Final = ".,;:!?()[]{}<>\"'`"
 
 
@@ -20,8 +21,16 @@ def due(memory: Memory, now: datetime) -> str:
     dates = list(_dates(cue))
     if dates:
         return f"due since {min(dates).date()}" if min(dates) <= now else ""
-    is_session = " ".join(cue.casefold().split()).strip(_AROUND) in _SESSION
-    return "due at the start of a session" if is_session else ""
+    return "due at the start of a session" if _bare(cue) in _SESSION else ""
+
+
+def recurs(memory: Memory) -> bool:
+    """Whether a reminder is due again and again: at the start of every session. Any other comes up once."""
+    return _bare(memory.cue or "") in _EVERY
+
+
+def _bare(cue: str) -> str:
+    return " ".join(cue.casefold().split()).strip(_AROUND)
 
 
 def due_at(memory: Memory, now: datetime, paths: Iterable[str]) -> str:

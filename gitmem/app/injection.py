@@ -3,23 +3,25 @@ what holds for a file before it is edited. Nothing twice in a session, and nothi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from gitmem.app import shown
+from gitmem.app import reminded, shown
 from gitmem.app.blocks import Block, block
 from gitmem.app.env import Env
 from gitmem.app.ground import Ground, answered
 from gitmem.app.injection_budget import CEILING, budgets
 from gitmem.app.injection_hosts import Said, answer, said, silence
 from gitmem.app.injection_log import note_failure
-from gitmem.errors import NotARepository, UsageError
+from gitmem.errors import GitmemError, NotARepository, UsageError
 from gitmem.model.frozen import replace
 from gitmem.store.at_rest import look
 
 if TYPE_CHECKING:
+    from datetime import datetime
+
     from gitmem.app.recalling import Item
     from gitmem.recall.query import Hit
 
@@ -27,6 +29,7 @@ LARGEST: Final = 16 * 1024 * 1024  # bytes of a payload: a write brings the file
 SHORT: Final = 8  # words of a prompt that is read together with the one before it
 _LONGEST: Final = 4000  # characters of a prompt that are asked
 _ITEMS: Final = 12  # that are looked at; the budget lets in fewer
+_PATIENCE: Final = 600  # seconds in which a hook is not tried again after one that was stopped
 _TAIL: Final = 256 * 1024  # bytes of a transcript in which the prompt before is looked for
 
 
@@ -45,12 +48,27 @@ def injected(env: Env, host: str, event: str, raw: bytes) -> str:
         private = home_of(here)
         if private is None:
             return answer(heard, "")
-        with shown.session(private, heard.host, heard.session) as path:
+        with shown.session(private, heard.host, heard.session) as path, _at_work(path.parent, env.now()):
             return answer(heard, _told(here, heard, path))
     except Exception as error:  # whatever it is, it is not the host's
         if private is not None:
             note_failure(private, env.now(), host, event, error)
         return silence(host)
+
+
+@contextmanager
+def _at_work(folder: Path, now: datetime) -> Iterator[None]:
+    """Raises GitmemError when the hook before this one was stopped by its host, as happens while a large index is built:
+    not every prompt should wait for that in vain."""
+    mark = folder / ".at-work"
+    with suppress(FileNotFoundError):
+        if now.timestamp() - mark.stat().st_mtime < _PATIENCE:
+            raise GitmemError("the hook before this one was stopped before it ended", hint="gitmem reindex")
+    mark.touch(0o600)
+    try:
+        yield
+    finally:
+        mark.unlink(missing_ok=True)
 
 
 def _where(env: Env, heard: Said) -> Env:
@@ -96,6 +114,7 @@ def _told(env: Env, heard: Said, path: Path) -> str:
         fresh = replace(fresh, briefed=True)
     if fresh != known or heard.forgets:
         shown.save(path, fresh)
+    reminded.note(path.parent.parent, [item for part in told for item in part.told])
     return "".join(part.text for part in told)
 
 
@@ -106,11 +125,12 @@ def _brief(ground: Ground, known: shown.Shown, budget: int) -> Block:
     items = [item for _, item in found.in_turn() if version(item.hit) not in known.versions]
     news = [] if known.briefed else found.news()
     told = _block(ground, items, budget, "this repository", [*news, *found.warnings], turn=found.turn_of())
-    remember_told(found)
+    remember_told(found, ())
     return told
 
 
 def _prompt(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Block:
+    from gitmem.app.plans import adopted
     from gitmem.app.read_filters import Filters
     from gitmem.app.recalling import Asked, sure
 
@@ -120,7 +140,8 @@ def _prompt(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Blo
         return Block()
     before = asked(last_words(heard, but=prompt)) if heard.prompt and len(question.split()) <= SHORT else ""
     wanted = Asked((question,), Filters(limit=_ITEMS), previous=before or None)
-    items = sure(ground, wanted, lambda hit: version(hit) not in known.versions)
+    is_new = _news(ground, known)
+    items = (*adopted(ground, prompt, is_new), *sure(ground, wanted, is_new))
     return _block(ground, items, budget, "this prompt")
 
 
@@ -134,8 +155,15 @@ def _edit(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Block
     if not paths:
         return Block()
     found = context(ground, [str(Path(ground.work_tree or "") / path) for path in paths], _ITEMS, companions=False)
-    items = [item for item in found.answer.items if version(item.hit) not in known.versions]
+    is_new = _news(ground, known)
+    items = [item for item in found.answer.items if is_new(item.hit)]
     return _block(ground, items, budget, ", ".join(found.paths))
+
+
+def _news(ground: Ground, known: shown.Shown) -> Callable[[Hit], bool]:
+    """Whether a memory is news to the session, and no reminder that came up before."""
+    not_yet = reminded.not_yet(ground.private)
+    return lambda hit: version(hit) not in known.versions and not_yet(hit)
 
 
 def _block(

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 from gitmem.cli.quick import Flags
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from gitmem.app.brief import Brief
     from gitmem.app.recalling import Item
     from gitmem.cli.door import Door
@@ -35,19 +37,19 @@ def run(
     room = None if budget is None else number(budget, "--budget", 0, 1_000_000)
     found = answered(door.env, brief)
     if door.as_json:
-        _data(door, found, room)
+        shown = _data(door, found, room)
     elif form == "prompt":
-        _prompt(door, found, BUDGET if room is None else room, full)
+        shown = _prompt(door, found, BUDGET if room is None else room, full)
     else:
-        _text(door, found, BUDGET if room is None else room, full)
+        shown = _text(door, found, BUDGET if room is None else room, full)
     for warning in found.warnings:
         door.note(door.style(f"note: {warning}", "yellow"))
     if not peek:
         door.flush()
-        remember_told(found)
+        remember_told(found, shown)
 
 
-def _text(door: Door, found: Brief, budget: int, full: bool) -> None:
+def _text(door: Door, found: Brief, budget: int, full: bool) -> Sequence[Item]:
     from gitmem.app.blocks import fitted, lines, plain, pointer_line
 
     now = door.env.now()
@@ -75,21 +77,22 @@ def _text(door: Door, found: Brief, budget: int, full: bool) -> None:
         door.say(door.style(note, "cyan"))
     if fit.omitted:
         door.note(f"{len(fit.omitted)} left out for want of room: --budget {budget} is full")
+    return fit.items
 
 
-def _prompt(door: Door, found: Brief, budget: int, full: bool) -> None:
-    from gitmem.app.blocks import prompt
+def _prompt(door: Door, found: Brief, budget: int, full: bool) -> Sequence[Item]:
+    from gitmem.app.blocks import block
 
-    door.out(
-        prompt(
-            [item for _, item in found.in_turn()], now=door.env.now(), boundary=door.env.random(8).hex(),
-            commit=found.moment.commit, budget=budget, full=full, title="this repository", notes=found.notes(),
-            turn=found.turn_of(),
-        )
+    made = block(
+        [item for _, item in found.in_turn()], now=door.env.now(), boundary=door.env.random(8).hex(),
+        commit=found.moment.commit, budget=budget, full=full, title="this repository", notes=found.notes(),
+        turn=found.turn_of(),
     )  # fmt: skip
+    door.out(made.text)
+    return made.told
 
 
-def _data(door: Door, found: Brief, budget: int | None) -> None:
+def _data(door: Door, found: Brief, budget: int | None) -> Sequence[Item]:
     """One JSON line a memory with its section, then the pointers, then the counts."""
     import json
 
@@ -128,3 +131,4 @@ def _data(door: Door, found: Brief, budget: int | None) -> None:
         "warnings": list(found.warnings),
     }
     door.data({"summary": summary})
+    return fit.items

@@ -62,6 +62,7 @@ VERBS: Final[dict[str, Verb]] = {
     "recall": Verb("reading", "what is known about these words, and still holds", "Read"),
     "context": Verb("unasked", "what still holds for these files, before an edit", "Read"),
     "brief": Verb("unasked", "what to know at the start of a session", "Read"),
+    "plan": Verb("plan", "the open plan that goes on, its steps; mark one as done, drop it", "Read"),
     "mcp": Verb("mcp", "serve this memory to an agent over the Model Context Protocol", "Read"),
     "list": Verb("reading", "memories by kind, status, tag, path, key or date", "Read"),
     "show": Verb("reading", "one memory with its evidence checked", "Read"),
