@@ -58,7 +58,7 @@ def injected(env: Env, host: str, event: str, raw: bytes) -> str:
 
 @contextmanager
 def _at_work(folder: Path, now: datetime) -> Iterator[None]:
-    """Raises GitmemError when the hook before this one was stopped by its host, as happens while a large index is built:
+    """Raises GitmemError when the hook before this one was stopped by its host, as while a large index is built:
     not every prompt should wait for that in vain."""
     mark = folder / ".at-work"
     with suppress(FileNotFoundError):

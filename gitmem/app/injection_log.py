@@ -55,7 +55,7 @@ def _entry(data: dict[str, Any]) -> dict[str, str]:
 def _message(error: Exception) -> str:
     """Of an error that nobody expected only its sort and where it was raised: its words may quote what was said."""
     if isinstance(error, GitmemError):
-        return error.message
+        return f"{error.message} ({error.hint})" if error.hint else error.message
     trace = error.__traceback__
     while trace is not None and trace.tb_next is not None:
         trace = trace.tb_next

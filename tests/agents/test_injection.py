@@ -262,6 +262,17 @@ def test_a_damaged_branch_is_silence_too(known: Path) -> None:
     assert (done.code, done.err) == (0, "")
 
 
+def test_after_a_hook_that_its_host_stopped_others_do_not_wait_for_the_same(known: Path) -> None:
+    assert FACT in prompted(known, ASKS)
+    mark = known / ".git/gitmem/shown/.at-work"
+    assert not mark.exists()
+    mark.touch()
+    assert prompted(known, ASKS, "s-2") == ""
+    assert "was stopped before it ended (gitmem reindex)" in person(known, "status").out
+    os.utime(mark, (0, 0))
+    assert FACT in prompted(known, ASKS, "s-2") and not mark.exists()
+
+
 def test_where_gitmem_is_not_set_up_nothing_is_told_and_nothing_is_written(repo: Path, tmp_path: Path) -> None:
     before = sorted(repo.rglob("*"))
     assert hook(repo, "claude-code", "SessionStart", source="startup") == ""
