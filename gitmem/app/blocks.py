@@ -26,8 +26,6 @@ TOLD: Final = 1200  # characters of a body for a model; --full gives all of it
 CITED: Final = 2  # references that a line names
 TITLE_LINE: Final = 100
 TAG: Final = "gitmem-memory"  # by which our own block is known again, and never captured as evidence
-# Nobody has proven who they are yet (docs/trust.md): what a terminal of this machine wrote is level 0.
-REVIEW_LEVEL: Final = 0
 
 Style = Callable[..., str]  # (text, *names of styles) -> the text escaped, and styled where colour is on
 
@@ -74,7 +72,7 @@ def lines(item: Item, now: datetime, style: Style, *, full: bool = False) -> lis
     old += "" if memory.scope.audience == "team" else f"({style(memory.scope.audience, 'cyan')}) "
     title = style(one_line(memory.title, TITLE_LINE))
     out = [f"{style(memory.id[:SHORT], 'bold')}  {style(memory.kind.ljust(13), 'dim')}  {old}{title}{tags}"]
-    standing = [memory.status, age(item.hit.recorded, now), memory.origin, f"review {REVIEW_LEVEL}"]
+    standing = [memory.status, age(item.hit.recorded, now), memory.origin, f"review {item.hit.review}"]
     standing += [one_line(item.place, LINE)] if item.place else []
     cited = [_cited(ref, lost, style) for ref, lost in _with_drifts(item)]
     shown = cited if full else cited[:CITED]
@@ -107,7 +105,7 @@ def item_data(item: Item, now: datetime, *, full: bool = False) -> dict[str, Any
         "status": memory.status,
         "age": age(item.hit.recorded, now),
         "origin": memory.origin,
-        "review": REVIEW_LEVEL,
+        "review": item.hit.review,
         "cites": [citation(ref) + (f" ({lost})" if lost else "") for ref, lost in _with_drifts(item)][:CITED],
     }
     told: Mapping[str, Any] = {

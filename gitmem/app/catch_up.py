@@ -13,6 +13,7 @@ from gitmem.app.beside import Beside, worthwhile
 from gitmem.app.facts import record_changes, tombstone_claim
 from gitmem.app.ground import expected
 from gitmem.app.meaning import model_of
+from gitmem.app.review_levels import ReviewLevels
 from gitmem.app.state import leave_to_owner, private_folder
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord
@@ -33,12 +34,12 @@ from gitmem.recall.document import OPEN_END, Document, Prepared, prepared
 from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.positions import Step
 from gitmem.recall.search_index import SearchIndex, languages_of
-from gitmem.store.first_parent import Made, made
+from gitmem.store.first_parent import FileChange, Made, made
 from gitmem.store.port import Backend
 from gitmem.store.snapshot import snapshot
 
 _OTHERS: Final = ("inbox", "private", "user")  # what lies beside the branch, of which only the present is indexed
-_SAID: Final = ("main", *_OTHERS, "projects", "own", "languages")
+_SAID: Final = ("main", *_OTHERS, "projects", "own", "languages", "signed")
 _EARLY: Final = datetime(1970, 1, 1, tzinfo=timezone.utc)
 
 
@@ -56,6 +57,7 @@ class Wanted(NamedTuple):
     changed: datetime
     since: int = 0
     until: int = OPEN_END
+    review: int = 0
 
 
 Read = tuple[Wanted, bytes, bool]  # a version, its bytes, and whether they were verified
@@ -134,19 +136,24 @@ def brought_up(view: View, index: SearchIndex, *, rebuild: bool = False) -> Sear
 
 def _tips(view: View) -> dict[str, str]:
     """What the index says of itself after this: the commits, what failed at any time (that is never indexed), whose
-    memory it is, in which languages it is asked."""
+    memory it is, in which languages it is asked, whether reviews have levels."""
     failed = {path: ",".join(sorted(blobs)) for path, blobs in view.failed.items()}
     viewer = view.viewer
     projects, own = ",".join(sorted(viewer.projects)), ",".join(sorted(viewer.own))
     seen = {label: view.place(ref).commit for label, ref in PLACES.items()}
-    languages = {"languages": ",".join(view.config.languages)} if view.config and view.config.languages else {}
-    return {**expected(seen, failed), "projects": projects, "own": own, **languages}
+    policy = view.config
+    languages = {"languages": ",".join(policy.languages)} if policy and policy.languages else {}
+    signers = {"signed": "yes"} if policy and policy.signers else {}
+    return {**expected(seen, failed), "projects": projects, "own": own, **languages, **signers}
 
 
 def _follows(view: View, index: SearchIndex, known: Mapping[str, str]) -> bool:
-    """True when what the index has seen still exists, what failed still fails, nothing that it holds does, and words
-    are cut as they were."""
-    if languages_of(known) != (view.config.languages if view.config else ()):
+    """True when what the index has seen still exists, what failed still fails, nothing that it holds does, words
+    are cut as they were, and reviews have levels as they had."""
+    policy = view.config
+    if languages_of(known) != (policy.languages if policy else ()):
+        return False
+    if ("signed" in known) != bool(policy and policy.signers):
         return False
     if set(PLACES) - known.keys():
         return False
@@ -171,6 +178,8 @@ class _Past:
         self._recorded: Final[dict[str, datetime]] = {}
         self._open: Final[dict[str, Wanted]] = {}
         self._closed: Final[list[Wanted]] = []
+        self._index: Final = index
+        self._levels: Final = ReviewLevels(view, known)
         tip = view.main.commit
         if tip == known:
             return
@@ -194,11 +203,13 @@ class _Past:
         self.steps.append(Step(one.commit, one.at))
         committed = datetime.fromtimestamp(one.at, timezone.utc)
         times: dict[str, tuple[datetime, datetime]] = {}
+        events: dict[str, list[FileChange]] = {}
         for change in one.changes:
             if change.new and (event := event_of_path(change.path)):
                 subject, at = change.path.rsplit(".", 2)[-2], _instant(event)
                 first, last = times.get(subject, (at, at))
                 times[subject] = min(first, at), max(last, at)
+                events.setdefault(subject, []).append(change)
         for change in one.changes:
             identifier = memory_of_path(change.path)
             if identifier is None:
@@ -211,7 +222,15 @@ class _Past:
             if change.new is not None and change.new not in self._failed.get(change.path, ()):
                 first, last = times.get(identifier, (committed, committed))
                 recorded = self._recorded.setdefault(identifier, first)
-                self._open[identifier] = Wanted("main", change.path, change.new, recorded, last, position)
+                level = self._levels.of_version(events.get(identifier, ()), self._level_before(before, change))
+                self._open[identifier] = Wanted("main", change.path, change.new, recorded, last, position, review=level)
+
+    def _level_before(self, before: Wanted | None, change: FileChange) -> int:
+        """The level of the version that a change replaces; 0 when there is none, and where nobody signs."""
+        if before is not None or change.old is None or not self._levels.counted:
+            return before.review if before is not None else 0
+        known = self._index.versions([memory_of_path(change.path) or ""], None)
+        return known[0].review if known else 0
 
     def versions(self, index: SearchIndex | None) -> Iterator[Wanted]:
         """The new versions. When one was recorded that was there before is known from the index, if any goes on."""
@@ -308,7 +327,9 @@ def _prepared(batch: Sequence[Read], languages: tuple[str, ...]) -> list[Prepare
                 raise
             continue  # what a hand put into the inbox and cannot be read is no candidate, and stops no reader
         if memory.id == memory_of_path(one.path) and fits(one.label, memory.scope.audience):
-            document = Document(one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until, raw)
+            document = Document(
+                one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until, raw, one.review
+            )
             made.append(prepared(document, languages))
     return made
 

@@ -112,7 +112,8 @@ def _at_hand(env: Env) -> Ground | None:
     failed = _failed(believed)
     tips = dict(index.tips)
     projects, own = tips.pop("projects", ""), tips.pop("own", "")
-    tips.pop("languages", None)  # a config that names others is another commit
+    for name in ("languages", "signed"):  # a config that says otherwise is another commit
+        tips.pop(name, None)
     there = {label: own_tip if ref == USER else seen.refs[ref] for label, ref in PLACES.items()}
     if failed is None or not projects or tips != expected(there, failed):
         return None

@@ -11,6 +11,8 @@ from gitmem.app.facts import resolutions, sources
 from gitmem.app.ground import Ground
 from gitmem.app.moments import moment
 from gitmem.app.read_filters import Filters, about
+from gitmem.app.review_levels import SAYING
+from gitmem.app.signing import level, who_signed
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.errors import NotFound, UsageError
 from gitmem.evidence.drift import drifts, said
@@ -21,7 +23,8 @@ from gitmem.model.nouns import FileRef, Memory
 from gitmem.model.records import event_from_bytes
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import STATUSES, VISIBLE, WAITING
-from gitmem.policy.review import ReviewLevel, review_level
+from gitmem.policy.review import ReviewLevel
+from gitmem.policy.ssh_signature import NOT_SIGNED
 from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import ACCEPTED, Query
 from gitmem.store.objects import parse_commit
@@ -70,18 +73,17 @@ def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
 
 
 def _reviewed(view: View, found: Found) -> ReviewLevel | None:
-    """What the last verdict by which a shown memory stands is worth; of one that nobody let in, its first event."""
+    """What the last change that says a shown memory, or lets it in, is worth as a review."""
     if found.memory.status not in VISIBLE:
         return None
-    place, first = view.place(found.ref), None
+    place = view.place(found.ref)
     for path in reversed(place.event_names(found.memory.id)):
         raw = place.read(path)
-        if raw is None:
-            continue
-        first = event_from_bytes(raw, path=path, trusted=True)
-        if first.op in ("accept", "lift"):
-            return review_level(first.actor, first.proposed.actor if first.proposed else None)
-    return review_level(first.actor, None) if first is not None else None
+        event = event_from_bytes(raw, path=path, trusted=True) if raw is not None else None
+        if event is not None and event.op in SAYING:
+            brought = place.backend.log(place.commit or "", paths=[path])
+            return level(event, who_signed(place.backend, brought[-1]) if brought else NOT_SIGNED)
+    return None
 
 
 def drifts_of(workspace: Workspace, view: View, memory: Memory) -> tuple[str, ...]:

@@ -38,6 +38,7 @@ def related(ground: Ground, prefix: str) -> Related:
                 found.setdefault(hit.id, Beside(hit, how))
 
     add(index.versions([ref.id for ref in memory.evidence if isinstance(ref, MemoryRef)], seen), "cited by it")
+    add(index.linking([f"cites:{memory.id}"], seen), "cites it")
     if memory.key is not None:
         add(index.holding(memory.key, seen), f"has its key, {memory.key}")
     for path in sorted(paths_of(memory) - {"."})[:_SAME_FILES]:

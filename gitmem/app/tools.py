@@ -138,7 +138,6 @@ def _context(env: Env, given: Given) -> str:
 
 
 def _show(env: Env, given: Given) -> str:
-    from gitmem.app.blocks import REVIEW_LEVEL
     from gitmem.app.reading import show
     from gitmem.model.citations import citation
     from gitmem.model.records import to_data
@@ -160,7 +159,8 @@ def _show(env: Env, given: Given) -> str:
         data = {
             key: value for key, value in to_data(memory).items() if key != "evidence" and value not in (None, "", [])
         }
-        return _framed(env, [{**data, "review": REVIEW_LEVEL, "evidence": evidence}], memory.id)
+        level = found.review.level if found.review else 0
+        return _framed(env, [{**data, "review": level, "evidence": evidence}], memory.id)
 
     return _in(env, told)
 

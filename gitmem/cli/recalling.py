@@ -181,7 +181,7 @@ def _data(door: Door, answer: Answer, budget: int | None, full: bool) -> None:
 
 def hit_data(item: Item, now: datetime) -> dict[str, Any]:
     """A hit for `--json`: the memory's fields as in its file, then what is known about it as a hit."""
-    from gitmem.app.blocks import REVIEW_LEVEL, age
+    from gitmem.app.blocks import age
     from gitmem.model.citations import citation
     from gitmem.model.layout import PLACES
     from gitmem.model.records import to_data
@@ -192,7 +192,7 @@ def hit_data(item: Item, now: datetime) -> dict[str, Any]:
         "score": item.hit.score,
         "matched": list(item.hit.matched),
         "age": age(item.hit.recorded, now),
-        "review": REVIEW_LEVEL,
+        "review": item.hit.review,
         "citations": [citation(ref) for ref in item.memory.evidence],
         "drifts": list(item.drifts),
         "earlier": item.earlier,

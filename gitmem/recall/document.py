@@ -10,14 +10,14 @@ from typing import Any, Final
 
 from gitmem.model.frozen import dataclass
 from gitmem.model.layout import TOMBSTONE_LABELS
-from gitmem.model.nouns import FileRef, Memory, TestRef
+from gitmem.model.nouns import FileRef, Memory, MemoryRef, TestRef
 from gitmem.model.records import memory_bytes
 from gitmem.model.times import parse_instant
 from gitmem.model.tokens import tokens, tokens_version
 from gitmem.model.vocabulary import ORIGIN_RANK, STATUSES
 from gitmem.recall.cards import Card, pack
 
-SCHEMA_VERSION: Final = 4
+SCHEMA_VERSION: Final = 5
 OPEN_START: Final = -(2**62)  # microseconds, or a position, that stands for an open end
 OPEN_END: Final = 2**62
 STATE_UID: Final = "state"  # the one document that is no memory: it has no ref, and its `state` says what is indexed
@@ -33,7 +33,7 @@ RAW_FIELDS: Final = (
 )  # fmt: skip
 NUMBER_FIELDS: Final = (
     "since", "until", "recorded", "changed", "newest", "valid_from", "valid_until", "card", "length", "letters",
-    "state_rank", "origin_rank",
+    "state_rank", "origin_rank", "review",
 )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ class Document:
     ref: where it lies, of `layout.PLACES` or `layout.TOMBSTONE_LABELS`. recorded, changed: aware UTC times of the
     memory's first event and of the one that made this version. blob: the git object id of the file. It stood on the
     branch at the positions [since, until) of its first-parent history (`gitmem.recall.positions`); what lies elsewhere
-    has no past. raw: the bytes of the file, where they are at hand.
+    has no past. raw: the bytes of the file, where they are at hand. review: the level of its review.
     """
 
     ref: str
@@ -55,6 +55,7 @@ class Document:
     since: int = 0
     until: int = OPEN_END
     raw: bytes = b""
+    review: int = 0
 
 
 def schema_name() -> str:
@@ -119,6 +120,12 @@ def names_of(memory: Memory) -> tuple[str, ...]:
     return tuple(dict.fromkeys(" ".join(name.casefold().split()) for name in names if name.strip()))
 
 
+def links_of(memory: Memory) -> set[str]:
+    """What a memory is linked to, each as `solves:<id>`; what it cites as `cites:<id>`."""
+    cited = {f"cites:{ref.id}" for ref in memory.evidence if isinstance(ref, MemoryRef)}
+    return cited | {f"{link.type}:{link.to}" for link in memory.links}
+
+
 def fields(document: Document, card: Card) -> dict[str, Any]:
     """The values of the tantivy document, but for the place of the card."""
     memory = document.memory
@@ -135,7 +142,7 @@ def fields(document: Document, card: Card) -> dict[str, Any]:
         "tag": [tag.casefold() for tag in memory.tags],
         "path": paths,
         "under": sorted({folder for path in paths for folder in folders_of(path)}),
-        "link": sorted({f"{link.type}:{link.to}" for link in memory.links}),
+        "link": sorted(links_of(memory)),
         "blob": document.blob,
         "since": document.since,
         "until": document.until,
@@ -148,6 +155,7 @@ def fields(document: Document, card: Card) -> dict[str, Any]:
         "letters": len(card.words) + 2,
         "state_rank": STATUSES.index(memory.status) if memory.status in STATUSES else len(STATUSES),
         "origin_rank": ORIGIN_RANK.get(memory.origin, 0),
+        "review": document.review,
         "text": card.words,
         "grams": " ".join(filter(None, map(grams, dict.fromkeys(card.words.split())))),
     }

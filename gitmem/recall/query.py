@@ -64,7 +64,7 @@ class Hit:
     score: about 0 to 2, comparable within one answer only. matched: the terms found. record: the canonical bytes of
     the version (empty for a tombstone). since, until: the positions at which it stood. recorded, changed: Unix
     microseconds of the memory's first event and of the one that made this version. lanes: what the score is made of.
-    confidence: the part of what was asked that it holds, 0 to 1.
+    confidence: the part of what was asked that it holds, 0 to 1. review: the level of its review.
     """
 
     ref: str
@@ -78,6 +78,7 @@ class Hit:
     changed: int = 0
     lanes: Mapping[str, float] = field(default_factory=dict)
     confidence: float = 0.0
+    review: int = 0
 
     @cached_property
     def memory(self) -> Memory:

@@ -76,6 +76,7 @@ class Candidate:
     changed: int
     since: int
     until: int
+    review: int
 
 
 @dataclass(frozen=True)

@@ -37,7 +37,9 @@ _SIMILAR_SHARE: Final = 0.2
 # were looked at. Looking one up takes 0.03 ms.
 _LOOKED_UP: Final = 100
 _MOST_LOOKED_AT: Final = 2000
-_RANKED_NUMBERS: Final = ("card", "length", "state_rank", "origin_rank", "recorded", "changed", "since", "until")
+_RANKED_NUMBERS: Final = (
+    "card", "length", "state_rank", "origin_rank", "recorded", "changed", "since", "until", "review",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -244,14 +246,14 @@ class Reader:
         one = scored.candidate
         return Hit(
             one.ranked.ref, one.ranked.id, scored.score, scored.matched, self._cards.record(one.place),
-            one.since, one.until, one.recorded, one.changed, scored.lanes, sure,
+            one.since, one.until, one.recorded, one.changed, scored.lanes, sure, one.review,
         )  # fmt: skip
 
     def _hit_of(self, version: Version, records: bool) -> Hit:
         numbers = version.numbers
         return Hit(
             version.ref, version.id, record=self.record(version) if records else b"", since=numbers["since"],
-            until=numbers["until"], recorded=numbers["recorded"], changed=numbers["changed"],
+            until=numbers["until"], recorded=numbers["recorded"], changed=numbers["changed"], review=numbers["review"],
         )  # fmt: skip
 
 

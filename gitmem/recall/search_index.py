@@ -225,7 +225,7 @@ class SearchIndex:
             yield name, Document(
                 version.ref, memory_from_bytes(reader.record(version), path=version.id, trusted=True),
                 from_microseconds(version.numbers["recorded"]), from_microseconds(version.numbers["changed"]),
-                version.blob, since, until,
+                version.blob, since, until, review=version.numbers["review"],
             )  # fmt: skip
 
     def _create(self) -> Any:
@@ -303,7 +303,7 @@ class SearchIndex:
         return self._of("id", ids, seen, position)
 
     def linking(self, links: Iterable[str], seen: Filter | None, position: int | None = None) -> list[Hit]:
-        """As `versions`, of memories with one of these links, each written `solves:<id>`."""
+        """As `versions`, of memories with one of these links: `solves:<id>` and the like, `cites:<id>` for evidence."""
         return self._of("link", links, seen, position)
 
     def holding(self, key: str, seen: Filter | None, position: int | None = None) -> list[Hit]:

@@ -153,3 +153,36 @@ def test_what_cannot_be_signed_is_not_written(repo: Path, tmp_path: Path, gitmem
     assert git(repo, "for-each-ref") == before
     git(repo, "config", "gitmem.sign", "false")
     assert gitmem(repo, "remember", "-k", "fact", POOL, "-e", "file:src/pool.py:2").code == 0
+
+
+def recalled(gitmem: Run, repo: Path, words: str, *flags: str) -> list[tuple[str, int]]:
+    """(title, level of review) of what recall answers."""
+    lines = gitmem(repo, "recall", words, "--json", *flags).lines
+    return [(line["title"], line["review"]) for line in lines if "title" in line]
+
+
+def test_recall_and_show_tell_the_level_of_what_they_show_now_and_then(repo: Path, gitmem: Run, signer: Path) -> None:
+    candidate = proposed(gitmem, repo, WEATHER)
+    assert gitmem(repo, "accept", candidate).code == 0
+    assert recalled(gitmem, repo, "weather report") == [(WEATHER, 1)]
+    assert gitmem(repo, "show", candidate, "--json").lines[0]["review"]["level"] == 1
+    assert "review 1" in gitmem(repo, "recall", "weather report").out
+    reviewed = git(repo, "rev-parse", "gitmem/main").strip()
+
+    git(repo, "config", "gitmem.sign", "false")
+    # A move that says nothing leaves the review where it was; whoever changes the words has to be reviewed again.
+    assert gitmem(repo, "archive", candidate, *WHY).code == 0
+    assert gitmem(repo, "restore", candidate, *WHY).code == 0
+    assert recalled(gitmem, repo, "weather report") == [(WEATHER, 1)]
+    assert gitmem(repo, "edit", candidate, "--tag", "deploys", *WHY).code == 0
+    assert recalled(gitmem, repo, "weather report") == [(WEATHER, 0)]
+    assert gitmem(repo, "show", candidate, "--json").lines[0]["review"]["level"] == 0
+    assert recalled(gitmem, repo, "weather report", "--as-of", reviewed) == [(WEATHER, 1)]
+    caught_up = recalled(gitmem, repo, "weather report", "--history")
+    assert gitmem(repo, "reindex").code == 0
+    assert recalled(gitmem, repo, "weather report", "--history") == caught_up
+
+    assert gitmem(repo, "policy", "show").code == 0
+    git(repo, "config", "gitmem.sign", "true")
+    assert gitmem(repo, "policy", "signer", "remove", "ann@example.invalid", *WHY).code == 0
+    assert recalled(gitmem, repo, "weather report", "--as-of", reviewed) == [(WEATHER, 0)]  # nobody is named any more

@@ -307,3 +307,13 @@ def test_why_takes_what_recall_takes(repo: Path, gitmem: Run, why: Asked, reason
     recalled = gitmem(repo, "recall", "--json", "--history", QUESTION).lines
     ranked = why(QUESTION, "--history")["ranked"]
     assert pool in [line.get("id") for line in recalled] and pool in [one["id"] for one in ranked]
+
+
+def test_related_tells_who_cites_a_memory(repo: Path, gitmem: Run) -> None:
+    pool = put(gitmem, repo, POOL)
+    citing = gitmem(
+        repo, "remember", "--json", "-k", "fact", WEATHER, "-e", f"memory:{pool}", "-e", "file:src/pool.py:1"
+    )
+    assert citing.code == 0, citing.err
+    (one,) = gitmem(repo, "related", pool, "--json").lines
+    assert (one["how"], one["title"]) == ("cites it", WEATHER)
