@@ -19,6 +19,7 @@ from gitmem.app.directive_rules import languages
 from gitmem.policy.directives import Directive, Language, directives
 
 LINES = Path(__file__).resolve().parent.parent / "tests/policy/directives"
+PARTS = ("dev", "held-out", "second")
 KINDS = {"p": "preference", "c": "convention", "f": "fact"}
 
 
@@ -89,11 +90,11 @@ def measure(part: str, rules: tuple[Language, ...], faults: bool = False) -> tup
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--faults", choices=("dev", "held-out"), help="print what is wrong in this part")
+    parser.add_argument("--faults", choices=PARTS, help="print what is wrong in this part")
     parser.add_argument("--json", action="store_true")
     chosen = parser.parse_args()
     rules = languages({})
-    for part in ("dev", "held-out"):
+    for part in PARTS:
         score, agreed = measure(part, rules, chosen.faults == part)
         lines = labelled(part)
         data = {

@@ -13,6 +13,8 @@ from gitmem.app.capture_archive import archive_sealed
 from gitmem.app.capture_progress import Progress
 from gitmem.app.capture_spool import spooled
 from gitmem.app.capture_sweep import Captured, Sweeper, Tools
+from gitmem.app.directives import Learned, learn
+from gitmem.app.directives_heard import never_listen
 from gitmem.app.state import load, save
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, UsageError
@@ -35,7 +37,8 @@ SWEPT: Final = "capture-swept"  # the state that says when each host was last lo
 class Sweep:
     """What one run did. `busy`: another run is at it and nothing was done. `faults`: of hosts, by name.
 
-    `sessions` are those that had changed; `archived` how many were put into a month's archive.
+    `sessions` are those that had changed; `archived` how many were put into a month's archive. `learned` is what a
+    person directed in them; of transcripts that no host is known to keep nothing is learned, they may be anybody's.
     """
 
     busy: bool = False
@@ -44,6 +47,7 @@ class Sweep:
     archived: int = 0
     watched: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
+    learned: Learned = field(default_factory=Learned)
 
     @property
     def failed(self) -> bool:
@@ -80,12 +84,14 @@ def _swept(
     named: bool,
 ) -> Sweep:
     env = workspace.env
-    sweeper = Sweeper(workspace, Progress(workspace.location.private, env.random), _tools(workspace))
+    progress = Progress(workspace.location.private, env.random)
+    sweeper = Sweeper(workspace, progress, _tools(workspace))
     origins = _origins(workspace, adapters, faults)
     with spooled(workspace, adapters, origins) as rung:
         wanted = [*origins.values(), *rung]
         if paths:
             wanted = _named(paths, wanted, adapters, named=named)
+            never_listen(workspace, {f"{one.host}/{one.session}" for one in wanted}.difference(origins))
         done = [sweeper.capture(adapters[origin.host], origin) for origin in wanted]
         sweeper.finish()
     done = [_as_it_ended(item, sweeper.unmoved) for item in done]
@@ -94,6 +100,7 @@ def _swept(
         from gitmem.app.session_commits import note_commits
 
         note_commits(workspace)
+    learned = learn(workspace, progress)
     archived = 0 if paths else archive_sealed(workspace)
     if repack_due(workspace.location):
         repack(workspace.location)
@@ -104,6 +111,7 @@ def _swept(
         archived=archived,
         watched={name: adapter.watched(home, env.environ) for name, adapter in adapters.items()},
         faults=faults,
+        learned=learned,
     )
 
 

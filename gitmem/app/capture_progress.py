@@ -66,6 +66,11 @@ class Progress:
             and row.get("degraded") in ("", today)
         )
 
+    def marks(self) -> dict[str, str]:
+        """How far each session was captured, as a word that changes when it is captured further."""
+        rows = ((name, row.get("marks")) for name, row in self._sessions.items() if isinstance(row, dict))
+        return {name: " ".join(sorted(marks)) for name, marks in rows if isinstance(marks, dict)}
+
     def note(self, name: str, known: Known) -> None:
         self._changed = True
         self._sessions[name] = {

@@ -72,5 +72,11 @@ def promoted(view: View, candidate: Memory) -> list[Mutation]:
     return [Mutation(status_change(own, "archive", "archived", f"the team has it as {candidate.id}"), PRIVATE)]
 
 
+def offered(workspace: Workspace) -> frozenset[str]:
+    """The private memories that were promoted here, whatever became of the candidates."""
+    sources = state.load(workspace.location.private, _STATE).values()
+    return frozenset(source for source in sources if isinstance(source, str))
+
+
 def _subject(mutations: Sequence[Mutation]) -> str:
     return "; ".join(f"propose {m.change.after.id}: {one_line(m.change.after.title, 60)}" for m in mutations)

@@ -31,6 +31,7 @@ from gitmem.store.sessions import stored_sessions
 
 if TYPE_CHECKING:
     from gitmem.capture.adapter import Adapter, Origin
+    from gitmem.model.nouns import Memory
 
 _GRACE: Final = 15 * 60  # seconds in which a session that grew is under way and not yet behind
 _OF_LATE: Final = timedelta(days=1)  # in which a failure of a hook is something to look at
@@ -71,7 +72,8 @@ class MemoryHealth:
 @dataclass(frozen=True)
 class Health:
     """Everything that was looked at. `bytes` are those of the transcripts, `disk` those that git needs for them.
-    `untold`: what went wrong of late when an agent should have been told something, the newest last."""
+    `untold`: what went wrong of late when an agent should have been told something, the newest last. `proposals`: what
+    a person said of the whole team and only that person is told, see `app.directives`."""
 
     hosts: tuple[HostHealth, ...]
     sessions: int
@@ -83,6 +85,7 @@ class Health:
     memory: MemoryHealth
     free: int
     untold: tuple[Mapping[str, str], ...] = ()
+    proposals: tuple[Memory, ...] = ()
 
     @property
     def is_fine(self) -> bool:
@@ -119,6 +122,7 @@ def status(workspace: Workspace) -> Health:
         memory=_memory(workspace),
         free=room.f_bavail * room.f_frsize,
         untold=_untold(workspace),
+        proposals=_proposals(workspace),
     )
 
 
@@ -228,6 +232,15 @@ def _time(path: Path) -> datetime | None:
         return datetime.fromtimestamp(path.stat().st_mtime, timezone.utc)
     except OSError:
         return None
+
+
+def _proposals(workspace: Workspace) -> tuple[Memory, ...]:
+    from gitmem.app.directives import proposals
+
+    try:
+        return tuple(proposals(belief.believed_view(workspace)))
+    except GitmemError:
+        return ()  # what is not believed is told as the state of the memory
 
 
 def _untold(workspace: Workspace) -> tuple[Mapping[str, str], ...]:

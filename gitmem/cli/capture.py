@@ -15,6 +15,7 @@ from gitmem.app.hooks import program
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, columns, counted
+from gitmem.cli.learned import learned_data, say_learned
 from gitmem.errors import GitmemError
 
 _STYLES = {"failed": "red", "degraded": "yellow", "rewritten": "yellow", "waiting": "dim"}
@@ -30,7 +31,7 @@ def capture(
     """Store what the agents' transcripts of this repository have gained, without secrets.
 
     Complete lines only, append-only, in refs that are never pushed unasked. Running it again stores nothing twice;
-    while another run is at work it ends at once.
+    while another run is at work it ends at once. What a person told an agent to do from now on becomes private memory.
     """
     door: Door = ctx.obj
     sweep = app_capture.capture(open_workspace(door.env), paths or (), host)
@@ -47,6 +48,7 @@ def capture(
                 "unchanged": sweep.unchanged,
                 "archived": sweep.archived,
                 "faults": dict(sweep.faults),
+                **learned_data(sweep.learned),
                 "watched": {name: [str(path) for path in folders] for name, folders in sweep.watched.items()},
             }
         )
@@ -62,6 +64,7 @@ def capture(
     changed = sum(item.bytes > 0 for item in sweep.sessions)
     tail = f", {counted(sweep.archived, 'session')} archived" if sweep.archived else ""
     door.say(f"{counted(changed, 'session')} captured, {sweep.unchanged:,} unchanged{tail}")
+    say_learned(door, sweep.learned)
     if not changed and not sweep.unchanged and not sweep.sessions:
         door.note("no transcript of this repository was found; looked for " + ", ".join(sweep.watched))
     return 1 if sweep.failed else 0

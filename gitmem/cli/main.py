@@ -59,6 +59,7 @@ VERBS: Final[dict[str, Verb]] = {
     "capture": Verb("capture", "store what the agents' transcripts have gained, without secrets", "Sessions"),
     "sessions": Verb("sessions", "list, show, search, verify or restore captured sessions", "Sessions"),
     "lessons": Verb("lessons", "learn from captured sessions: what failed and passed later, what is open", "Sessions"),
+    "directives": Verb("directives", "what was learned from what you told your agents to do from now on", "Sessions"),
     "recall": Verb("reading", "what is known about these words, and still holds", "Read"),
     "context": Verb("unasked", "what still holds for these files, before an edit", "Read"),
     "brief": Verb("unasked", "what to know at the start of a session", "Read"),

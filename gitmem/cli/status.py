@@ -11,6 +11,7 @@ from gitmem.app.status import Health, HostHealth
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, counted
+from gitmem.cli.learned import say_proposals
 
 _UNTOLD = 3  # failures of hooks that are shown; --json gives all of the last day
 _STYLES = {"fresh": "green", "stale": "yellow", "unknown": "red", "absent": "dim"}
@@ -43,6 +44,7 @@ def _shown(door: Door, health: Health) -> None:
     memory = health.memory
     waits = f", {counted(memory.candidates, 'candidate')} waiting" if memory.candidates else ""
     _line(door, memory.state, "memory", f"{memory.reason}{waits}", memory.hint)
+    say_proposals(door, health.proposals)
     for damage in health.damaged:
         _line(door, "unknown", "session", damage, "gitmem sessions verify")
     for failure in health.untold[-_UNTOLD:]:
@@ -101,6 +103,7 @@ def _data(health: Health) -> dict[str, object]:
         "damaged": list(health.damaged),
         "capturing": health.capturing,
         "free": health.free,
+        "proposals": [{"id": one.id, "title": one.title} for one in health.proposals],
         "untold": [dict(failure) for failure in health.untold],
         "memory": {
             "state": health.memory.state,

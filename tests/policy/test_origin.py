@@ -53,6 +53,8 @@ def test_words_that_are_all_a_persons_own_stay_human() -> None:
     assert derive_origin("agent", [replace(own, state="unobservable")], {}) == "inferred"
     assert derive_origin("agent", [], {}) == "inferred"
     assert derive_origin("import", [own], {}) == "imported"
+    assert derive_origin("capture", [own], {}) == "human"
+    assert derive_origin("capture", [own, verified(file_ref())], {}) == "observed"
 
 
 def test_lineage_is_what_the_text_is_derived_from() -> None:
