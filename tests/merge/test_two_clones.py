@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from gitmem.app.merge import Merged
 from tests.conftest import git
@@ -130,4 +131,36 @@ def test_after_both_merged_each_other_the_base_is_what_both_made(
     assert done.conflicts == ()
     memory = branch.memory(identifier)
     assert (memory.title, memory.tags) == ("The pool retries the connect as often as told", ("pool",))
+    assert shop.codes() == []
+
+
+def test_absence_is_no_deletion(shop: Shop, other: Shop, branch: Branch, merge: Callable[..., Merged]) -> None:
+    """B061: a clone that lost its files takes nothing from anybody, and what is new here is not taken for deleted."""
+    theirs = Branch(other.repo)
+    theirs.commit(dict.fromkeys(theirs.paths("memories/")), message="cleaned up")
+    mine = shop.remember("mine", "Invoices are numbered by the year", *COMMIT)
+    merge()
+    assert {mine, *shop.ids.values()} == {path[-17:-5] for path in branch.paths("memories/")}
+    assert "memory.removed" in shop.codes()  # by the commit that did it, which no reader believes
+
+
+def test_what_a_hand_adds_to_a_merge_is_named(
+    shop: Shop, other: Shop, branch: Branch, merge: Callable[..., Merged]
+) -> None:
+    shop.ok("edit", shop.ids["retries"], "--tag", "x", "--because", "sorted")
+    other.ok("edit", shop.ids["retries"], "--tag", "y", "--because", "sorted too")
+    mine = branch.tip()
+    done = merge()
+    theirs = git(shop.repo, "rev-parse", f"{done.commit}^2").strip()
+    assert shop.codes() == []
+    memory = branch.memory(shop.ids["idle"])
+    archived = replace(memory, status="archived")
+    edits = branch.with_event(branch.event("archive", archived, memory), archived)
+    branch.move(branch.commit_tree(branch.tree_with(edits), mine, theirs))
+    assert shop.codes() == ["merge.own"]
+    # With a third parent nothing is explained but what is as on a side.
+    tree = git(shop.repo, "rev-parse", f"{done.commit}^{{tree}}").strip()
+    branch.move(branch.commit_tree(tree, mine, theirs, f"{mine}^"))
+    assert "merge.own" in shop.codes()
+    branch.move(done.commit)
     assert shop.codes() == []
