@@ -13,9 +13,11 @@ from gitmem.app.catch_up import opened_index
 from gitmem.app.meaning import meaning
 from gitmem.app.outbox import refusals
 from gitmem.app.trust import stands
+from gitmem.app.user_store import is_store, store_path
+from gitmem.app.verify_own import own_faults
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord, GitmemError
-from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN, MEMORIES, memory_of_path
+from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN, MEMORIES, PRIVATE, USER, memory_of_path
 from gitmem.model.records import memory_from_bytes
 from gitmem.model.vocabulary import WAITING
 from gitmem.recall.faults import MeaningUnavailable
@@ -42,7 +44,7 @@ class Finding:
 def examine(workspace: Workspace) -> list[Finding]:
     """Everything that was looked at, in a fixed order."""
     found: list[Finding] = []
-    for look in (_repository, _branch, _worktree, _identity, _hooks, _index, _meaning, _objects, _locks, _outbox):
+    for look in (_repository, _branch, _worktree, _identity, _hooks, _own, _index, _meaning, _objects, _locks, _outbox):
         try:
             found += look(workspace)
         except GitmemError as error:
@@ -87,6 +89,22 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
     for path, reasons in trust.quarantined.items():
         yield Finding("quarantine", "fault", f"{path}: {'; '.join(reasons)}", "gitmem verify --all")
     yield from _inbox(view)
+
+
+def _own(workspace: Workspace) -> Iterator[Finding]:
+    """What is for this user alone: here, and in all projects."""
+    view = belief.believed_view(workspace)
+    count = len(view.place(PRIVATE).memory_ids())
+    if count:
+        yield Finding("private", "fine", f"{count:,} records for you alone in {PRIVATE}, which is never pushed")
+    path = store_path(workspace.env.environ)
+    if path is not None and path.exists() and not is_store(workspace):
+        many = len(view.place(USER).memory_ids())
+        state: Literal["fine", "fault"] = "fine" if view.user is not None else "fault"
+        said = f"{many:,} records for you in all of your projects, in {path}"
+        yield Finding("user", state, said if view.user else f"{path} cannot be read", "" if view.user else "git fsck")
+    for fault in own_faults(workspace):
+        yield Finding("own", "fault", f"{fault.path}: {fault.message}".removeprefix(": "), "gitmem verify --all")
 
 
 def _inbox(view: View) -> Iterator[Finding]:

@@ -7,7 +7,7 @@ folder and the user's state. What is found is named by rule and place; the value
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any, Final
 
@@ -56,7 +56,21 @@ class Scan:
 
 
 def scan_secrets(workspace: Workspace, progress: Progress) -> Scan:
-    """Look through all that is gitmem's in this repository and on this machine."""
+    """Look through all that is gitmem's in this repository and on this machine, the user's own store with it."""
+    result = _scanned(workspace, progress)
+    store = workspace.user
+    if store is not None:
+        other = _scanned(store, progress, state=False)
+        named = [replace(found, path=f"user.git {found.path}".strip()) for found in other.found]
+        result.found += named
+        result.unread += [f"user.git: {why}" for why in other.unread]
+        for name in ("objects", "files", "refs", "size"):
+            setattr(result, name, getattr(result, name) + getattr(other, name))
+    return result
+
+
+def _scanned(workspace: Workspace, progress: Progress, *, state: bool = True) -> Scan:
+    """One repository, and with `state` what this user keeps beside all of them."""
     location, backend = workspace.location, workspace.backend
     scan = _Scanner(known_secrets(location, workspace.env.environ))
     refs = [ref for space in (BRANCH_SPACE, PRIVATE_SPACE) for ref in backend.refs(space)]
@@ -67,8 +81,9 @@ def scan_secrets(workspace: Workspace, progress: Progress) -> Scan:
     objects, missing = reachable(location, [*(oid for _, oid in refs), *(oid for log in logged for oid in log.oids)])
     scan.result.unread += [f"object {oid} is not here" for oid in missing]
     places = [(path, location.common_dir) for path in _files(location.private)]
-    state = workspace.env.state_home()
-    places += [(path, state.parent) for path in _files(state)]
+    if state:
+        home = workspace.env.state_home()
+        places += [(path, home.parent) for path in _files(home)]
     total = len(objects) + len(places)
     for number, (oid, kind, data) in enumerate(_read(workspace, list(objects), scan.result), 1):
         scan.object(oid, kind, data, objects[oid], location.object_format)

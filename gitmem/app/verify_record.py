@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from gitmem.app.facts import gather
+from gitmem.app.user_store import is_store
 from gitmem.app.verify_fault import Checked
 from gitmem.app.verify_view import JudgedView
 from gitmem.errors import CorruptRecord
@@ -76,7 +77,10 @@ def judge(ground: Ground, record: Record, events: Sequence[Event]) -> None:
     for event, change in _changes(record, told):
         # The sides of a merge that was squashed are not there to be looked at: its text is judged as one that is new.
         looked_at = replace(change, op="edit") if event.op == "merge" else change
-        facts = gather(ground.after, looked_at, ground.lookup, channel=_channel(event, events))
+        facts = gather(
+            ground.after, looked_at, ground.lookup, channel=_channel(event, events),
+            private_store=is_store(ground.after.workspace),
+        )  # fmt: skip
         if record.plain:
             facts = replace(facts, plain=record.new)
         _gate(ground, record, event, change, facts)

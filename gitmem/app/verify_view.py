@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
+from gitmem.app.user_store import is_store
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord
-from gitmem.model.layout import CONFIG, MAIN, MEMORIES, memory_of_path, memory_path, tombstone_path
+from gitmem.model.layout import CONFIG, MAIN, MEMORIES, USER, memory_of_path, memory_path, tombstone_path
 from gitmem.model.nouns import Config, Memory, Tombstone
 from gitmem.model.records import config_from_bytes, memory_from_bytes, tombstone_from_bytes
 from gitmem.model.vocabulary import FILE_LIMIT
@@ -27,6 +28,11 @@ class JudgedView(View):
         return data if kind == "blob" else None
 
     @cached_property
+    def _here(self) -> frozenset[str]:
+        """What the branch that is judged is: in the user's own store, the home of what is for the user."""
+        return frozenset({MAIN, USER} if is_store(self.workspace) else {MAIN})
+
+    @cached_property
     def config(self) -> Config | None:
         raw = self.bytes_at(CONFIG)
         try:
@@ -36,7 +42,7 @@ class JudgedView(View):
 
     def memory(self, identifier: str, ref: str = MAIN) -> Memory | None:
         path = memory_path(identifier)
-        raw = self.bytes_at(path) if ref == MAIN else None
+        raw = self.bytes_at(path) if ref in self._here else None
         return None if raw is None else _memory(raw, path)
 
     def memories(self, ref: str = MAIN) -> Iterator[Memory]:
@@ -47,7 +53,7 @@ class JudgedView(View):
 
     def tombstone(self, digest: str, ref: str = MAIN) -> Tombstone | None:
         path = tombstone_path(digest)
-        raw = self.bytes_at(path) if ref == MAIN else None
+        raw = self.bytes_at(path) if ref in self._here else None
         try:
             return None if raw is None else tombstone_from_bytes(raw, path=path)
         except CorruptRecord:

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gitmem.app import verify as app_verify
+from gitmem.app.verify_own import with_own
 from gitmem.app.verify_request import verify_request
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
@@ -35,7 +36,8 @@ def verify(
     """Check commits of the memory branch as every reader does.
 
     Names and modes, YAML, schema, the gate, transitions, both sides of a supersession, tombstones, events and
-    their chains, digests. Exit 0 when all is well, 3 when something is refused.
+    their chains, digests. Without --base and --head what is for you alone too. Exit 0 when all is well, 3 when
+    something is refused.
     """
     door: Door = ctx.obj
     app_verify.require_range(base, head, everything)
@@ -46,6 +48,8 @@ def verify(
         report = verify_request(workspace, target=target, head=head, progress=bar)
     else:
         report = app_verify.verify(workspace, base=base, head=head, progress=bar)
+        if base is None and head is None:
+            report = with_own(workspace, report)
     bar.close()
     if door.as_json or form is Format.json:
         door.data(report.data())
