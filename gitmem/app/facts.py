@@ -227,13 +227,16 @@ def _linked(view: View, change: Change, alongside: Mapping[str, Memory]) -> Iter
     for identifier in wanted:
         if identifier in alongside:
             yield identifier, alongside[identifier]
-        elif (found := _find(view, identifier)) is not None:
+        elif (found := _find(view, identifier, for_all=change.op == "accept")) is not None:
             yield identifier, found
 
 
-def _find(view: View, identifier: str) -> Memory | None:
-    found = view.anywhere(identifier) if is_memory_id(identifier) else None
-    return None if found is None else found.memory
+def _find(view: View, identifier: str, *, for_all: bool) -> Memory | None:
+    """`for_all`: what is let in is read in clones that have no inbox of this one, so what it names has to be there."""
+    if not is_memory_id(identifier):
+        return None
+    found = view.anywhere(identifier)
+    return None if found is None or (for_all and found.ref == INBOX) else found.memory
 
 
 class IndexOnly:

@@ -176,6 +176,14 @@ def test_accept_moves_several_at_once_or_none_and_only_once(repo: Path, gitmem: 
     assert clean(gitmem, repo)
 
 
+def test_what_rests_on_a_candidate_is_let_in_with_it(repo: Path, gitmem: Run) -> None:
+    problem = put(gitmem, repo, "Connects time out in the morning", channel="agent", kind="problem")
+    solved = put(gitmem, repo, RETRY, "--solves", problem, channel="agent", kind="solution")
+    assert codes(gitmem(repo, "accept", solved, "--json")) == ["link.missing"]
+    assert gitmem(repo, "accept", solved, problem).code == 0
+    assert clean(gitmem, repo)
+
+
 def test_accept_is_judged_at_todays_tip(repo: Path, gitmem: Run) -> None:
     candidate = proposed(gitmem, repo, POOL)
     mine = put(gitmem, repo, f"{POOL} today", "--distinct-from", candidate, "--because", "the other is not in yet")
