@@ -61,10 +61,7 @@ def conflicts(workspace: Workspace, disputed: Iterable[Memory]) -> list[Conflict
 def conflict(workspace: Workspace, prefix: str) -> Conflict:
     """What there is to settle about one memory. Raises NotFound when there is nothing."""
     view = believed_view(workspace)
-    found = _conflict(view, find_for(view, "conflicts", prefix).memory)
-    if not found.kept and found.memory.status != "disputed":
-        raise NotFound(f"{found.memory.id} is {found.memory.status}, with nothing to settle", hint="gitmem conflicts")
-    return found
+    return _to_settle(view, prefix)
 
 
 def resolve(workspace: Workspace, prefix: str, take: str | Draft, reason: str) -> Memory:
@@ -76,11 +73,9 @@ def resolve(workspace: Workspace, prefix: str, take: str | Draft, reason: str) -
     require_reason(reason, f"gitmem conflicts resolve {prefix} --take ours")
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
-        found = _conflict(view, find_for(view, "restore", prefix).memory)
+        found = _to_settle(view, prefix)
         memory = found.memory
         require_person(view, "restore", memory, reason)
-        if not found.kept and memory.status != "disputed":
-            raise NotFound(f"{memory.id} is {memory.status}, with nothing to settle", hint="gitmem conflicts")
         said = _said(found, take)
         settled = tuple(kept.path for kept in found.kept)
         if said == memory and memory.status != "disputed":
@@ -108,6 +103,14 @@ def resolve(workspace: Workspace, prefix: str, take: str | Draft, reason: str) -
     outcome = write(workspace, plan, subject=subject)
     ours = outcome.judged[0].mutation.change.after.id
     return [item.mutation.change.after for item in outcome.judged if item.mutation.change.after.id == ours][-1]
+
+
+def _to_settle(view: View, prefix: str) -> Conflict:
+    found = find_for(view, "conflicts", prefix)
+    there = _conflict(view, found.memory) if found.ref == MAIN else None
+    if there is None or (not there.kept and there.memory.status != "disputed"):
+        raise NotFound(f"{found.memory.id} is {found.memory.status}, with nothing to settle", hint="gitmem conflicts")
+    return there
 
 
 def _said(found: Conflict, take: str | Draft) -> Memory:

@@ -17,7 +17,7 @@ from gitmem.app.user_store import is_store, store_path
 from gitmem.app.verify_own import own_faults
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord, GitmemError
-from gitmem.model.layout import BRANCH_SPACE, INBOX, MAIN, MEMORIES, PRIVATE, USER, memory_of_path
+from gitmem.model.layout import BRANCH_SPACE, CONFLICTS, INBOX, MAIN, MEMORIES, PRIVATE, USER, memory_of_path
 from gitmem.model.records import memory_from_bytes
 from gitmem.model.vocabulary import WAITING
 from gitmem.recall.faults import MeaningUnavailable
@@ -119,6 +119,9 @@ def _inbox(view: View) -> Iterator[Finding]:
             yield Finding("inbox", "fault", f"left out of every answer: {error.message}", f"git show {INBOX}:{path}")
     if waiting:
         yield Finding("inbox", "note", f"{waiting} waiting in the inbox ({INBOX})", "gitmem list --inbox")
+    kept = len(view.main.children(CONFLICTS))
+    if kept:
+        yield Finding("conflicts", "note", f"merges kept a second text of {kept} memories", "gitmem conflicts")
 
 
 def _worktree(workspace: Workspace) -> Iterator[Finding]:

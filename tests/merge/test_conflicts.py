@@ -33,6 +33,7 @@ def test_they_are_listed_and_shown_to_people(shop: Shop, disputed: str) -> None:
     assert "-title:" in shown and "+title:" in shown and "20 times" in shown and "50 times" in shown
     assert disputed in {line["id"] for line in shop.ok("--json", "list", "--status", "disputed").lines if "id" in line}
     assert shop.run(shop.repo, "conflicts", "show", shop.ids["idle"]).code == 4
+    assert any(line["topic"] == "conflicts" for line in shop.run(shop.repo, "--json", "doctor").lines)
 
 
 @pytest.mark.parametrize(("take", "times"), [("ours", 50), ("theirs", 20)])
