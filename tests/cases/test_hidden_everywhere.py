@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from gitmem.model.layout import INBOX, memory_path
+from gitmem.model.layout import INBOX, PRIVATE, memory_path
 from gitmem.model.nouns import Link, Memory, Scope
 from gitmem.model.records import memory_bytes, memory_from_bytes
 from tests.conftest import git
@@ -319,3 +319,58 @@ def test_a_record_of_a_later_version_is_read_by_none(repo: Path, ids: dict[str, 
     branch.commit({path: raw.replace(b"status: active", b"status: pondered")})
     assert ids["control"][:8] not in agent(repo, "recall", *ASKED).out
     assert ids["control"][:8] not in agent(repo, "list", "--json").out
+
+
+OWN = {
+    "private": "Quokka: the harbour crane keeps me awake",
+    "user": "Raccoon: say harbour crane and never gantry",
+    "elsewhere": "Stoat: this harbour crane belongs to the depot",
+    "astray": "Tapir: for the team on a ref that is mine, the harbour crane",
+}
+
+
+def test_ones_own_memory_is_told_where_it_belongs_and_nowhere_else(
+    repo: Path, ids: dict[str, str], tmp_path: Path
+) -> None:
+    """By every lane: private here and in no other repository, user-wide in both; of another project, or for another
+    audience than lies where it lies, nowhere. The last two no command writes: they are put there by hand."""
+    mine = remembered(repo, OWN["private"], "--private")
+    said = ("-k", "convention", OWN["user"], "-e", 'human:"say crane"', *TAGGED)
+    assert person(repo, "remember", "--user", *said).code == 0
+    branch = Branch(repo)
+    record = memory_from_bytes(git(repo, "show", f"{PRIVATE}:{memory_path(mine)}").encode(), path="", trusted=True)
+    astray = [
+        replace(record, id="ee0123456789", title=OWN["elsewhere"], scope=Scope("depot-000000", "private")),
+        replace(record, id="aa0123456789", title=OWN["astray"], scope=Scope(record.scope.project, "team")),
+    ]
+    tree = branch.tree_with({memory_path(one.id): memory_bytes(one) for one in astray}, base=PRIVATE)
+    tip = branch.commit_tree(tree, git(repo, "rev-parse", PRIVATE).strip())
+    git(repo, "update-ref", PRIVATE, tip)
+    believed = repo / ".git/gitmem/belief.json"
+    believed.write_text(json.dumps({**json.loads(believed.read_text()), "private": [tip]}))
+    depot = tmp_path / "depot"
+    (depot / "src").mkdir(parents=True)
+    git(depot, "init", "-q", "-b", "main")
+    (depot / "src/pool.py").write_text("pool\n")
+    git(depot, "add", ".")
+    git(depot, "commit", "-q", "-m", "pool")
+    ok(depot, "init")
+
+    words = {name: title.split(":")[0] for name, title in OWN.items()}
+    telling = ("recall", "list", "context", "brief", "why")
+    for lane, command in LANES.items():
+        text = told(repo, ids, lane)
+        assert words["elsewhere"] not in text, lane
+        assert words["astray"] not in text, lane
+        if command[0] in telling and lane != "recall one budget":
+            assert words["private"] in text, lane
+            assert words["user"] in text, lane
+            there = agent(depot, *command)
+            assert words["user"] in there.out, (lane, there)
+            assert [name for name in words if name != "user" and words[name] in there.out + there.err] == [], lane
+    for one in astray:
+        assert agent(repo, "show", one.id).code == 4
+    assert agent(depot, "show", mine).code == 4
+    assert agent(repo, "show", mine).code == 0
+    assert words["private"] not in agent(repo, "list", "--audience", "user", "--audience", "team").out
+    assert not {words["private"], words["user"]} & set(agent(repo, "export", "--all").out.replace(":", "").split())
