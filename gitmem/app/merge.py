@@ -45,7 +45,7 @@ def merge_tips(workspace: Workspace, ours: str, theirs: str, *, subject: str) ->
         workspace = replace(workspace, backend=Remembering(backend))
     mine, yours = judged_view(workspace, ours), judged_view(workspace, theirs)
     made = joined_views(workspace, mine, yours)
-    transaction = Transaction(backend, mine.main, merges=(theirs,))
+    transaction = Transaction(workspace.backend, mine.main, merges=(theirs,))
     for path, data in made.files.items():
         if data is None:
             transaction.delete(path)
