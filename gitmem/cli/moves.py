@@ -16,6 +16,7 @@ from gitmem.cli.door import Door
 from gitmem.cli.editor import until_taken
 from gitmem.cli.remembering import draft_of_flags, drafts_of_file, require_void, show_remembered
 from gitmem.cli.shown import memory_data, memory_line
+from gitmem.cli.unsettled import note_closed
 from gitmem.errors import UsageError
 from gitmem.model.drafts import DRAFT_COMMENT, read_drafts
 from gitmem.model.layout import INBOX, MAIN
@@ -218,6 +219,7 @@ def accept(
     if bool(identifiers) == everything:
         raise UsageError("accept takes ids, or --all", hint="gitmem list --inbox shows what waits")
     workspace = open_workspace(door.env)
+    note_closed(door, workspace)
     for memory in verdicts.accept(workspace, identifiers, because):
         show_verdict(door, workspace, memory, "accepted")
 
@@ -226,6 +228,7 @@ def reject(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") ->
     """Turn candidates of the inbox down for good: a tombstone keeps the claim from coming back."""
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
+    note_closed(door, workspace)
     for memory in verdicts.reject(workspace, identifiers, because):
         show_verdict(door, workspace, memory, "rejected; it cannot be learned again")
 

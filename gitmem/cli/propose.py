@@ -10,12 +10,11 @@ import typer
 from gitmem.app import propose as app_propose
 from gitmem.app import propose_body, propose_push
 from gitmem.app.belief import believed_view
-from gitmem.app.settle import settle_quietly
 from gitmem.app.workspace import Workspace, open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, counted
 from gitmem.cli.shown import memory_line
-from gitmem.cli.unsettled import note_settled
+from gitmem.cli.unsettled import note_closed
 from gitmem.errors import GitmemError, UsageError
 from gitmem.model.text import one_line
 
@@ -51,8 +50,7 @@ def propose(
         return
     if remote is not None and not push:
         raise UsageError("--remote belongs to --push", hint=f"gitmem propose --push --remote {one_line(remote, 40)}")
-    if door.env.channel == "terminal":
-        note_settled(door, settle_quietly(workspace))
+    note_closed(door, workspace)
     if push and name is not None and not identifiers and _is_here(workspace, name):
         _tell_pushed(door, name, propose_push.push(workspace, name, remote), {"name": name})
         return

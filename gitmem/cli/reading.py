@@ -139,11 +139,10 @@ def listing(
         audiences=flag_values.known(AUDIENCES, audience, "--audience"),
         limit=count,
     )
-    if inbox and door.env.channel == "terminal":
-        from gitmem.app.settle import settle_quietly
-        from gitmem.cli.unsettled import note_settled
+    if inbox:
+        from gitmem.cli.unsettled import note_closed
 
-        note_settled(door, settle_quietly(open_workspace(door.env)))
+        note_closed(door, open_workspace(door.env))
     found = answered(door.env, lambda here: reading.listing(here, filters))
     if inbox and not door.as_json:
         _in_batches(door, found)

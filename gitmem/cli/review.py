@@ -9,7 +9,6 @@ import typer
 
 from gitmem.app import verdicts
 from gitmem.app.review import in_batches, queue
-from gitmem.app.settle import settle_quietly
 from gitmem.app.workspace import Workspace, open_workspace
 from gitmem.cli import flag_values
 from gitmem.cli import remember as flags
@@ -18,7 +17,7 @@ from gitmem.cli.door import Door, counted
 from gitmem.cli.moves import edit_in_editor, show_verdict
 from gitmem.cli.review_page import batch_line, review_page
 from gitmem.cli.review_session import sit
-from gitmem.cli.unsettled import note_settled
+from gitmem.cli.unsettled import note_closed
 from gitmem.errors import UsageError
 from gitmem.model.nouns import Memory
 
@@ -47,12 +46,12 @@ def review(
     given = words or []
     if given and given[0] in _VERDICTS:
         require_verdict_alone(session, since)
+        note_closed(door, workspace)
         _VERDICTS[given[0]](door, workspace, given[1:], because)
         return
     if because:
         raise UsageError("--because belongs to a verdict", hint='gitmem review reject 7k3q --because "…"')
-    if door.env.channel == "terminal":
-        note_settled(door, settle_quietly(workspace))
+    note_closed(door, workspace)
     items = queue(workspace, given, session=session, since=flag_values.instant(since, "--since"))
     if door.as_json:
         for item in items:

@@ -92,7 +92,7 @@ def test_of_two_proposals_to_replace_one_memory_the_second_is_refused(repo: Path
     assert gitmem(repo, "accept", offers[0]).code == 0
     late = gitmem(repo, "accept", offers[1], "--json")
     assert late.code == 3 and "status.move" in codes(late)
-    assert status(gitmem, repo, offers[1]) == "candidate" and clean(gitmem, repo)
+    assert status(gitmem, repo, offers[1]) == "archived" and clean(gitmem, repo)  # it closed itself
 
 
 def test_an_agent_replaces_what_a_person_said_only_when_a_person_agrees(repo: Path, gitmem: Run) -> None:
