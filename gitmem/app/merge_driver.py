@@ -41,10 +41,10 @@ def merge_file(base: Path, ours: Path, theirs: Path, path: str) -> bool:
 def _made(path: str, before: bytes, mine: bytes, yours: bytes) -> bytes | None:
     if layout.tombstone_of_path(path) is not None:
         try:
-            one, other = (tombstone_from_bytes(raw, path=path) for raw in (mine, yours))
+            tombs = [tombstone_from_bytes(raw, path=path) for raw in (mine, yours)]
         except CorruptRecord:
             return None
-        return tombstone_bytes(merged_tombstone(one, other))
+        return tombstone_bytes(merged_tombstone(*tombs))
     if layout.memory_of_path(path) is None:
         return None
     base, one, other = (readable(raw, path) for raw in (before, mine, yours))
