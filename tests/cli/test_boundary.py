@@ -186,7 +186,7 @@ NEEDS = {
     "remember": ["-k", "fact", "x"], "check": ["draft.yaml"], "edit": ["abcd", "--because", "x"],
     "supersede": ["abcd", "x", "--because", "x"], "accept": ["abcd"], "recall": ["x"], "show": ["abcd"],
     "key": ["a.b"], "log": ["abcd"], "blame": ["abcd"], "verify": ["--all"], "hooks": ["status"],
-    "import": ["README.md"], "why": ["x"], "related": ["abcd"], "sessions": ["list"],
+    "import": ["README.md"], "reverify": ["abcd"], "why": ["x"], "related": ["abcd"], "sessions": ["list"],
     **{verb: ["abcd", "--because", "x"] for verb in
        ("wrong", "lift", "retract", "archive", "restore", "dispute", "reject")},
 }  # fmt: skip

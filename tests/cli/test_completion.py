@@ -41,7 +41,17 @@ def bash(repo: Path, *words: str) -> list[str]:
 
 def test_bash_completes_verbs_options_values_and_ids(begun: Path, gitmem: Run) -> None:
     active, waits = put(gitmem, begun, POOL), proposed(gitmem, begun, WEATHER)
-    assert bash(begun, "re") == ["recall", "reindex", "reject", "related", "remember", "restore", "retract"]
+    assert bash(begun, "re") == [
+        "recall",
+        "reindex",
+        "reject",
+        "related",
+        "remember",
+        "restore",
+        "retract",
+        "reverify",
+        "review",
+    ]
     assert "show" in bash(begun, "") and "hook-impl" not in bash(begun, "")
     assert bash(begun, "list", "--st") == ["--status"]
     assert bash(begun, "list", "--status", "arch") == ["archived"]
