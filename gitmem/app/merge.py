@@ -18,8 +18,8 @@ class Merged:
     """`commit`: where the branch goes. `result`: same (both tips are one), ahead (ours holds theirs already),
     fast-forward (theirs holds ours), merged (a new commit).
 
-    `records`: how many the merge changed itself. `conflicts`: the memories of which a second text was kept; `disputes`
-    those that nobody is shown until a person decides.
+    `records`: how many the merge changed itself. `conflicts`: the memories of which a second text was kept; `disputes`:
+    those that contradict others or what was rejected. Nobody is shown them until a person decides.
     """
 
     commit: str

@@ -41,7 +41,8 @@ File = bytes | Entry | None
 @dataclass
 class Joined:
     """`files`: what becomes of every path that the sides have differently. `records`: those that the merge changed
-    itself, `kept` the ids of which it kept a second text, `disputed` those that it withholds until a person decides.
+    itself, `kept` the ids of which it kept a second text, `disputed` those that contradict others or what was
+    rejected.
     `withheld`: why a record that one side shows is not shown, by its path.
     """
 
@@ -197,7 +198,7 @@ class _Merge:
         )
         self.out.files[layout.event_path(event.id, identifier)] = event_bytes(event)
         self.out.records.append(identifier)
-        if record.memory.status == "disputed":
+        if record.memory.status == "disputed" and identifier not in self.out.kept:
             self.out.disputed.append(identifier)
         if record.memory.status not in VISIBLE:
             self.out.withheld[path] = "; ".join(record.reasons)
