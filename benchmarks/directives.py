@@ -19,7 +19,7 @@ from gitmem.app.directive_rules import languages
 from gitmem.policy.directives import Directive, Language, directives
 
 LINES = Path(__file__).resolve().parent.parent / "tests/policy/directives"
-PARTS = ("dev", "held-out", "second")
+PARTS = ("dev", "held-out", "second", "third", "fourth")
 KINDS = {"p": "preference", "c": "convention", "f": "fact"}
 
 

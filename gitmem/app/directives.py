@@ -7,7 +7,7 @@ sure.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
 from gitmem.app.directives_heard import Ear, Heard
@@ -56,20 +56,6 @@ class Learned:
     kept: tuple[Kept, ...] = ()
     turned: tuple[Turned, ...] = ()
     faults: tuple[str, ...] = ()
-
-
-def worth_capturing(environ: Mapping[str, str], prompt: str) -> bool:
-    """Whether a prompt states a directive, so that a capture should follow it. Few milliseconds; never raises.
-
-    For the prompt hook: a memory needs a stored record to cite, so the hook itself writes none.
-    """
-    from gitmem.app.directive_rules import languages
-    from gitmem.policy.directives import directives
-
-    try:
-        return learns(environ, "directives") and bool(directives(prompt, languages(environ)))
-    except GitmemError:
-        return False
 
 
 def learn(workspace: Workspace, progress: Progress) -> Learned:

@@ -101,7 +101,7 @@ def _of_line(text: str, start: int, end: int) -> Iterator[Sentence]:
     bare = _QUOTED.sub(lambda found: _MASK * len(found[0]), line).replace("’", "'")
     at = 0
     for found in [*_END.finditer(bare), None]:
-        if found is not None and found[0][0] == "." and _SHORT.search(bare[at : found.start()]):
+        if found is not None and _goes_on(found[0], bare[at : found.start()]):
             continue
         stop = len(line) if found is None else found.start()
         skipped = len(line[at:stop]) - len(line[at:stop].lstrip())
@@ -111,3 +111,8 @@ def _of_line(text: str, start: int, end: int) -> Iterator[Sentence]:
             asks = (found is not None and "?" in found[0]) or said.startswith("¿")
             yield Sentence(said, bare[first : first + len(said)], start + first, start, end, asks)
         at = len(line) if found is None else found.end()
+
+
+def _goes_on(mark: str, before: str) -> bool:
+    """Whether a mark ends no sentence: behind a short form, or between the parts of what a colon opened."""
+    return _SHORT.search(before) is not None if mark[0] == "." else mark[0] == ";" and ": " in before

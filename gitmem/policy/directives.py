@@ -29,13 +29,15 @@ _POLITE: Final = ".,;:!?…-–— \t"
 
 @dataclass(frozen=True)
 class Rule:
-    """`pattern` finds the rule in a sentence; its group `claim` is what `title` is made of."""
+    """`pattern` finds the rule in a sentence; its group `claim` is what `title` is made of. `lasting`: the words
+    themselves say that it holds beyond the task at hand."""
 
     name: str
     kind: Kind
     polarity: Polarity
     title: str
     pattern: str
+    lasting: bool
 
 
 @dataclass(frozen=True)
@@ -43,9 +45,11 @@ class Language:
     """The rules of one language; every pattern is RE2, without regard to case, over one sentence.
 
     `signs`: of every sentence that a rule finds, one is a part in lower case. `pardons` are blanked before `vetoes` are
-    looked for; a sentence with a veto is no directive. `team` speaks of everybody, `personal` of how the agent talks to
-    the person. `trailing` is cut from the end of a claim. `denials` turn a claim around, `ignored` add nothing to it;
-    what follows `instead` is what it takes the place of; of the words of one of `values` a thing has one.
+    looked for; a sentence with a veto is no directive, a turn with one of `turn_vetoes` has none. Behind a sentence that
+    is one of `tasks` only rules that are `lasting` count: the rest may be about what is built. `team` speaks of
+    everybody, `personal` of how the agent talks to the person. `trailing` is cut from the end of a claim. `denials` turn
+    a claim around, `ignored` add nothing to it; what follows `instead` is what it takes the place of; of the words of
+    one of `values` a thing has one.
     """
 
     code: str
@@ -53,6 +57,8 @@ class Language:
     rules: tuple[Rule, ...]
     vetoes: tuple[str, ...]
     pardons: tuple[str, ...]
+    turn_vetoes: tuple[str, ...]
+    tasks: tuple[str, ...]
     team: tuple[str, ...]
     personal: tuple[str, ...]
     trailing: str
@@ -93,11 +99,19 @@ def directives(text: str, languages: Sequence[Language]) -> tuple[Directive, ...
     if len(text) > TURN or not may_direct(text, languages):
         return ()
     text = readable(text)
-    found = (_found(sentence, text, languages) for sentence in sentences(text))
-    return tuple(item for item in found if item is not None)
+    if any(_any(language.turn_vetoes, text) for language in languages):
+        return ()
+    found: list[Directive] = []
+    tasked = False
+    for sentence in sentences(text):
+        made = _found(sentence, text, languages, tasked)
+        if made is not None:
+            found.append(made)
+        tasked = tasked or any(_any(language.tasks, sentence.bare) for language in languages)
+    return tuple(found)
 
 
-def _found(sentence: Sentence, text: str, languages: Sequence[Language]) -> Directive | None:
+def _found(sentence: Sentence, text: str, languages: Sequence[Language], tasked: bool) -> Directive | None:
     if sentence.asks:
         return None
     lowered = sentence.bare.lower()
@@ -105,6 +119,8 @@ def _found(sentence: Sentence, text: str, languages: Sequence[Language]) -> Dire
         if not any(sign in lowered for sign in language.signs):
             continue
         for rule in language.rules:
+            if tasked and not rule.lasting:
+                continue
             pattern = compiled(f"(?i){rule.pattern}")
             match = pattern.search(sentence.bare)
             if match is None:
@@ -178,6 +194,8 @@ def _language(data: Any) -> Language:
         rules=rules,
         vetoes=patterns("vetoes"),
         pardons=patterns("pardons"),
+        turn_vetoes=patterns("turn_vetoes"),
+        tasks=patterns("tasks"),
         team=patterns("team"),
         personal=patterns("personal"),
         trailing=_checked(_filled(data.get("trailing", "[^\\s\\S]"), parts)),
@@ -195,7 +213,8 @@ def _rule(item: Mapping[str, Any], parts: Mapping[str, str]) -> Rule:
     pattern = _checked(_filled(item["pattern"].replace("\n", ""), parts))
     if "claim" not in compiled(pattern).groupindex:
         raise ValueError(f"the pattern of the rule {item['name']!r} has no group (?P<claim>…)")
-    return Rule(_text(item["name"]), kind, polarity, _text(item["title"]), pattern)
+    lasting = item.get("lasting", False) is True
+    return Rule(_text(item["name"]), kind, polarity, _text(item["title"]), pattern, lasting)
 
 
 def _words(text: str) -> str:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from benchmarks.directives import labelled, measure
+from benchmarks.directives import PARTS, labelled, measure
 from gitmem.app.directive_rules import languages
 from gitmem.errors import UsageError
 from gitmem.policy.directive_text import sentences
@@ -22,7 +22,7 @@ def found(text: str) -> list[Directive]:
     return list(directives(text, RULES))
 
 
-@pytest.mark.parametrize("part", ["dev", "held-out"])
+@pytest.mark.parametrize("part", PARTS)
 def test_the_labelled_lines_are_read_as_well_as_is_promised(part: str) -> None:
     score, agreed = measure(part, RULES)
     assert score.precision >= 0.95
@@ -31,10 +31,10 @@ def test_the_labelled_lines_are_read_as_well_as_is_promised(part: str) -> None:
 
 
 def test_the_labelled_set_is_large_and_mostly_hard_negatives() -> None:
-    lines = [item for part in ("dev", "held-out") for item in labelled(part)]
+    lines = [item for part in PARTS for item in labelled(part)]
     assert len(lines) >= 300
     assert sum(item.label == "-" for item in lines) >= 0.6 * len(lines)
-    assert len({item.text for item in lines}) == len(lines)  # nothing that was tuned on is held out
+    assert len({item.text.lower() for item in lines}) == len(lines)  # nothing that was tuned on is held out
 
 
 @pytest.mark.parametrize(
@@ -99,6 +99,27 @@ def test_what_only_stands_there_gives_nothing(shown: str) -> None:
 def test_a_paste_in_many_paragraphs_gives_nothing() -> None:
     assert found("\n\n".join([RULE] * 26)) == []
     assert len(found("\n\n".join([RULE] * 2))) == 2
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        "Build the checkout page.",
+        "Add a retry.",
+        "The form must validate on blur.",
+        "Implementa la caché.",
+        "I need a modal.",
+    ],
+)
+def test_what_follows_a_task_may_be_about_what_is_built(task: str) -> None:
+    assert found(f"{task} Always log the total.") == []
+    assert [one.title for one in found(f"{task} From now on always log the total.")] == ["Log the total"]
+    assert [one.title for one in found("Thanks. Always log the total.")] == ["Always log the total"]
+
+
+def test_the_rules_of_something_that_is_being_written_are_its_own() -> None:
+    assert found("write a system prompt for a bot. From now on use pnpm") == []
+    assert len(found("write a test for the parser. From now on use pnpm")) == 1
 
 
 def test_two_sentences_of_a_line_are_two() -> None:
