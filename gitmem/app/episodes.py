@@ -53,14 +53,6 @@ class Episode:
     why: str = ""
 
 
-@dataclass(frozen=True)
-class Live:
-    """A session that was at work of late. `last`: the time of its newest record that was captured."""
-
-    session: str
-    last: datetime
-
-
 def tell_silent(workspace: Workspace, kept: dict[str, Any], top: Sequence[str], *, dry_run: bool) -> list[Episode]:
     """Write the episodes of the sessions that have fallen silent since they were told; `kept` remembers which were."""
     newest = now_by(kept, workspace.env.now())
@@ -80,17 +72,6 @@ def tell_silent(workspace: Workspace, kept: dict[str, Any], top: Sequence[str], 
             told.append(Episode(name, "refused", why=error.message))
         row["told"] = row.get("at")
     return told
-
-
-def live(kept: Mapping[str, Any], now: datetime) -> list[Live]:
-    """The sessions that are not silent, the latest first; those that another session started belong to that one."""
-    newest = now_by(kept, now)
-    found = [
-        Live(name, last)
-        for name, row in kept.items()
-        if not row.get("child") and (last := _last(row)) is not None and newest - last < SILENT
-    ]
-    return sorted(found, key=lambda one: one.last, reverse=True)
 
 
 def now_by(kept: Mapping[str, Any], now: datetime) -> datetime:
@@ -124,8 +105,8 @@ def _told(workspace: Workspace, reader: Reader, top: Sequence[str], *, dry_run: 
         if before is None:
             done[:] = [Episode(name, "told", found.ended, memory.title, memory.id, plan_id)]
             return [Mutation(Change("create", memory), PRIVATE), *steps]
-        after = replace(memory, id=before.id, status=before.status, extra=before.extra)
-        if before.origin == "human" or before.scope.audience != "private" or after == before:
+        after = replace(memory, id=before.id, status=before.status, origin=before.origin, extra=before.extra)
+        if before.scope.audience != "private" or _same(after, before):
             done[:] = [Episode(name, "unchanged", found.ended, before.title, before.id, plan_id)]
             return steps
         done[:] = [Episode(name, "changed", found.ended, after.title, after.id, plan_id)]
@@ -136,8 +117,14 @@ def _told(workspace: Workspace, reader: Reader, top: Sequence[str], *, dry_run: 
     except Refused as error:
         codes = {reason.code for reason in error.reasons}
         why = "; ".join(dict.fromkeys(f"{reason.code}: {reason.message}" for reason in error.reasons))
+        if codes == {"origin.lower"}:  # a person has written it anew
+            return Episode(name, "unchanged", found.ended)
         return Episode(name, "set aside" if "tombstoned" in codes else "refused", found.ended, why=why)
     return done[0]
+
+
+def _same(after: Memory, before: Memory) -> bool:
+    return replace(after, origin=before.origin) == before
 
 
 def _worth(found: Story) -> bool:
@@ -169,8 +156,8 @@ def _written(view: View, reader: Reader, found: Story, key: str, top: Sequence[s
     evidence: list[TranscriptRef] = []
     if found.asked is not None:
         evidence.append(cited(view, reader, found.asked, asked))
-    if found.last is not None and found.last is not found.asked:
-        evidence.append(cited(view, reader, found.last, ""))
+    if found.shown is not None:
+        evidence.append(cited(view, reader, found.shown, ""))
     return Memory(
         id=memory_id(view.workspace.env.random(8)),
         kind="episode",

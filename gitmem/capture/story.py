@@ -36,14 +36,16 @@ class Step:
 
 @dataclass(frozen=True)
 class Story:
-    """`asked`: the turn in which a person first said what to do. `last`: the turn that ended it. `passed`, `broken`:
-    checks of code by the last outcome of each. `fixed`: failures that were got past. `steps`: as they stood at last,
-    and `listed`, the turn that said so. `began`, `fell_silent`: times of turns, None when the host writes none."""
+    """`asked`: the turn in which a person first said what to do. `last`: the turn that ended it. `shown`: the last
+    answer of a tool. `passed`, `broken`: checks of code by the last outcome of each. `fixed`: failures that were got
+    past. `steps`: as they stood at last, and `listed`, the answer to the call that said so. `began`, `fell_silent`:
+    times of turns, None when the host writes none. `top`: the folder in which it began."""
 
     ended: Ended
     why: str
     asked: Turn | None
     last: Turn | None
+    shown: Turn | None = None
     files: tuple[str, ...] = ()
     commits: tuple[str, ...] = ()
     passed: tuple[Check, ...] = ()
@@ -80,7 +82,7 @@ def story(turns: Iterable[Turn]) -> Story | None:
     passed = tuple(check for check in checks.values() if check.outcome == "ok")
     ended, why = _end(told, changed_at, passed_at, broken)
     return Story(
-        ended=ended, why=why, asked=told.asked, last=told.last,
+        ended=ended, why=why, asked=told.asked, last=told.last, shown=told.shown,
         files=tuple(dict.fromkeys(one.what for one in changed if one.kind == "edit")),
         commits=tuple(dict.fromkeys(one.what for one in changed if one.kind == "commit")),
         passed=passed, broken=broken, fixed=tuple(fixed), steps=told.steps, listed=told.listed,
@@ -114,6 +116,8 @@ class _Teller:
         self.last: Turn | None = None
         self.steps: tuple[Step, ...] = ()
         self.listed: Turn | None = None
+        self.shown: Turn | None = None
+        self._listing: dict[str, tuple[Step, ...]] = {}
         self.calls: dict[str, str] = {}
         self.stopped = False
         self.began: datetime | None = None
@@ -136,8 +140,11 @@ class _Teller:
         if turn.speaker in ("ours", "unknown"):
             return
         if turn.speaker == "tool":
-            if turn.call:
-                self.calls.pop(turn.call, None)
+            self.shown = turn
+            self.calls.pop(turn.call or "", None)
+            steps = self._listing.pop(turn.call or "", ())
+            if steps and turn.outcome == "ok":
+                self.steps, self.listed = steps, turn
         elif turn.tool is not None and turn.call:
             self.calls[turn.call] = turn.tool
         if turn.speaker == "human" and turn.text.lstrip()[:1] in ("/", "!"):
@@ -147,9 +154,7 @@ class _Teller:
         self.stopped = False
         self.last = turn
         if (turn.tool or "").lower() in _STEP_TOOLS and turn.speaker != "tool":
-            steps = _steps(turn.text)
-            if steps:
-                self.steps, self.listed = steps, turn
+            self._listing[turn.call or ""] = _steps(turn.text)
 
 
 def _steps(text: str) -> tuple[Step, ...]:
