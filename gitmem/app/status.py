@@ -18,6 +18,7 @@ from gitmem.app.capture_spool import SPOOL
 from gitmem.app.catch_up import opened_index
 from gitmem.app.doorbell import RUNG, doorbell_path
 from gitmem.app.injection_log import failures, fired
+from gitmem.app.live import Live, live
 from gitmem.app.state import load
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError
@@ -73,7 +74,7 @@ class MemoryHealth:
 class Health:
     """Everything that was looked at. `bytes` are those of the transcripts, `disk` those that git needs for them.
     `untold`: what went wrong of late when an agent should have been told something, the newest last. `proposals`: what
-    a person said of the whole team and only that person is told, see `app.directives`."""
+    a person said of the whole team and only that person is told, see `app.directives`. `live`: sessions at work."""
 
     hosts: tuple[HostHealth, ...]
     sessions: int
@@ -86,6 +87,7 @@ class Health:
     free: int
     untold: tuple[Mapping[str, str], ...] = ()
     proposals: tuple[Memory, ...] = ()
+    live: tuple[Live, ...] = ()
 
     @property
     def is_fine(self) -> bool:
@@ -103,7 +105,8 @@ def status(workspace: Workspace) -> Health:
 
     location = workspace.location
     damaged: list[str] = []
-    stored = [item.manifest for item in stored_sessions(workspace.backend, damaged)]
+    kept = list(stored_sessions(workspace.backend, damaged))
+    stored = [item.manifest for item in kept]
     counts: dict[str, int] = {}
     for manifest in stored:
         counts[manifest.host] = counts.get(manifest.host, 0) + 1
@@ -123,6 +126,7 @@ def status(workspace: Workspace) -> Health:
         free=room.f_bavail * room.f_frsize,
         untold=_untold(workspace),
         proposals=_proposals(workspace),
+        live=live(workspace, kept),
     )
 
 

@@ -13,6 +13,7 @@ from gitmem.model.text import forbidden
 _M: Final = re.MULTILINE
 _LOOKED_AT: Final = 200_000  # characters at the end of an output; a summary stands there
 LONGEST_ERROR: Final = 300
+_LETTERS: Final = 6  # below which a line tells nothing
 
 # How runners say at their end that all is well, or that it is not. What only warns says neither.
 _FAILED: Final = tuple(
@@ -132,12 +133,14 @@ def status_told(text: str) -> int | None:
 
 def error_in(text: str) -> str:
     """The line that says most of what went wrong, as it stands there; empty when none does."""
-    seen = text[-_LOOKED_AT:]
+    raw = text[-_LOOKED_AT:].split("\n")
+    lines = [(_COLOUR.sub("", line), line) for line in raw]
     for one in _ERRORS:
-        for found in one.finditer(seen):
-            line = _cleanest(found[0])
-            if sum(char.isalpha() for char in line) >= 6 and not _ABOUT_NOTHING.match(line):
-                return line
+        for plain, line in lines:
+            if one.search(plain):
+                words = _cleanest(line)
+                if sum(char.isalpha() for char in words) >= _LETTERS and not _ABOUT_NOTHING.match(words):
+                    return words
     return ""
 
 
@@ -147,7 +150,7 @@ def normalised(error: str) -> str:
     return " ".join(_PLACES.sub("#", text).casefold().split())
 
 
-def tests_in(text: str, outcome: Outcome) -> frozenset[str]:
+def named_tests(text: str, outcome: Outcome) -> frozenset[str]:
     """The ids of the tests that the output says failed, or passed."""
     seen = _plain(text)
     named = _TESTS_FAILED if outcome == "failed" else _TESTS_PASSED

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from typing import Final, Literal
 
 from gitmem.capture.check_kinds import Checked, changing, checked
-from gitmem.capture.check_output import error_in, is_unended, ran_nothing, status_told, tests_in, told_outcome
+from gitmem.capture.check_output import error_in, is_unended, named_tests, ran_nothing, status_told, told_outcome
 from gitmem.capture.commands import Command, Part, command_of, read
 from gitmem.capture.turns import Outcome, Turn
 from gitmem.model.frozen import dataclass
@@ -129,8 +129,8 @@ def _of_command(command: Command, call: Turn, result: Turn) -> Iterator[Check]:
         if len(found) != 1:
             return
     error = error_in(result.text) if outcome == "failed" else ""
-    failed = tests_in(result.text, "failed") if outcome == "failed" else frozenset[str]()
-    passed = tests_in(result.text, "ok") if outcome is not None else frozenset[str]()
+    failed = named_tests(result.text, "failed") if outcome == "failed" else frozenset[str]()
+    passed = named_tests(result.text, "ok") if outcome is not None else frozenset[str]()
     yield Check(
         turn=result,
         begun=call.start,

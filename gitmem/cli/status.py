@@ -12,6 +12,7 @@ from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, counted
 from gitmem.cli.learned import say_proposals
+from gitmem.model.times import format_instant
 
 _UNTOLD = 3  # failures of hooks that are shown; --json gives all of the last day
 _STYLES = {"fresh": "green", "stale": "yellow", "unknown": "red", "absent": "dim"}
@@ -60,6 +61,8 @@ def _shown(door: Door, health: Health) -> None:
         f"{counted(health.sessions, 'session')}, {health.bytes:,} bytes, "
         f"in git {counted(health.objects, 'object')} of {health.disk:,} bytes"
     )
+    for one in health.live:
+        door.say(f"at work   {door.style(one.session)}, last record {format_instant(one.last)[:16].replace('T', ' ')}")
     if health.capturing:
         door.say("a capture is at work now")
 
@@ -104,6 +107,7 @@ def _data(health: Health) -> dict[str, object]:
         "capturing": health.capturing,
         "free": health.free,
         "proposals": [{"id": one.id, "title": one.title} for one in health.proposals],
+        "live": [{"session": one.session, "last": format_instant(one.last)} for one in health.live],
         "untold": [dict(failure) for failure in health.untold],
         "memory": {
             "state": health.memory.state,
