@@ -45,13 +45,8 @@ _PROTECTED: Final = re.compile(
     r"|not allowed to push code|prohibited by Gerrit|Changes must be made through",
     re.IGNORECASE,
 )
-_BEHIND: Final = (
-    "non-fast-forward",
-    "fetch first",
-    "stale info",
-    "incorrect old value",
-    "cannot lock ref",
-    "needs force",
+_BEHIND: Final = re.compile(
+    r"non-fast-forward|fetch first|stale info|needs force|incorrect old value|cannot lock ref|failed to update ref"
 )
 
 PushState = Literal["done", "moved", "protected", "refused"]
@@ -187,6 +182,7 @@ def fetch(place: Quarantine, remote: Remote, ref: str) -> str:
         FETCH_TIMEOUT,
         fetching=True,
     )
+    place.weigh()
     tip = place.tip()
     if done.status or tip is None:
         raise _failure(done, f"{ref} could not be fetched from {remote.name}", remote)
@@ -219,7 +215,7 @@ def push(
     said = without_credentials(one_line(" ".join([*bad, *_spoken(done.err)]), 600))
     if not bad:
         raise _failure(done, f"{remote.name} did not take the push", remote)
-    if any(word in line for line in bad for word in _BEHIND):
+    if _BEHIND.search(" ".join(bad)):  # the last three are a race that the server noticed
         return Push("moved", said)
     return Push("protected" if _PROTECTED.search(said) else "refused", said)
 

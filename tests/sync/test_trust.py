@@ -1,4 +1,4 @@
-"""Memory that came from elsewhere is inert until a person at a terminal trusts it, and no repository brings that along."""
+"""Memory that came from elsewhere is inert until a person trusts it, and no repository brings that along."""
 
 from __future__ import annotations
 
