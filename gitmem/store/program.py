@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import subprocess  # noqa: TID251 - this module owns it
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from os import X_OK, access
 from pathlib import Path
 from time import monotonic
@@ -19,6 +20,7 @@ from gitmem.errors import GitmemError, RemoteError, UnsupportedRepository
 from gitmem.model.text import one_line
 
 OLDEST_GIT = "2.36"
+_PARTING: Final = 5.0  # seconds
 _LOOK: Final = 0.1  # seconds between two looks at what a watched git does
 
 # hooksPath: what gitmem writes has passed the gate, and a hook of gitmem's own would be called back by its own
@@ -166,7 +168,8 @@ def run(
         raise RemoteError(f"git {arguments[0]} did not answer in {timeout:g} s", hint="try again later") from error
     except BaseException:
         process.kill()
-        process.wait()
+        with suppress(subprocess.TimeoutExpired):  # what git started ends when its pipes do
+            process.communicate(timeout=_PARTING)
         raise
     return Completed(process.returncode, out, err.decode("utf-8", "replace"))
 

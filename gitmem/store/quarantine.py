@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from time import sleep
 from typing import Final
 
 from gitmem.errors import GitmemError, RemoteError
@@ -26,6 +27,8 @@ FETCHED: Final = "refs/fetched/main"  # in the quarantine
 DISK_LIMIT: Final = 2 * 1024**3  # bytes of what one fetch may bring
 ALLOCATION_LIMIT: Final = "256m"  # the largest piece of memory that git may ask for while it fetches
 _FOLDER: Final = "quarantine"
+_TRIES: Final = 20  # times that a folder in which somebody still writes is taken away
+_PAUSE: Final = 0.05  # seconds between two of them
 _SETTINGS: Final = """\
 	bigFileThreshold = 1m
 [transfer]
@@ -264,14 +267,19 @@ def _quoted(path: Path) -> str:
 
 
 def _remove(folder: Path) -> None:
-    for root, folders, files in os.walk(folder, topdown=False):
-        for name in files:
-            (Path(root) / name).unlink(missing_ok=True)
-        for name in folders:
-            below = Path(root) / name
-            if below.is_symlink():
-                below.unlink()
-            else:
-                below.rmdir()
-    with suppress(FileNotFoundError):
-        folder.rmdir()
+    """Take a quarantine away. What a killed git started may write for a moment yet; what is left goes next time."""
+    for _ in range(_TRIES):
+        with suppress(OSError):
+            for root, folders, files in os.walk(folder, topdown=False):
+                for name in files:
+                    (Path(root) / name).unlink(missing_ok=True)
+                for name in folders:
+                    below = Path(root) / name
+                    if below.is_symlink():
+                        below.unlink()
+                    else:
+                        below.rmdir()
+            folder.rmdir()
+        if not folder.exists():
+            return
+        sleep(_PAUSE)
