@@ -45,11 +45,11 @@ class Language:
     """The rules of one language; every pattern is RE2, without regard to case, over one sentence.
 
     `signs`: of every sentence that a rule finds, one is a part in lower case. `pardons` are blanked before `vetoes` are
-    looked for; a sentence with a veto is no directive, a turn with one of `turn_vetoes` has none. Behind a sentence that
-    is one of `tasks` only rules that are `lasting` count: the rest may be about what is built. `team` speaks of
-    everybody, `personal` of how the agent talks to the person. `trailing` is cut from the end of a claim. `denials` turn
-    a claim around, `ignored` add nothing to it; what follows `instead` is what it takes the place of; of the words of
-    one of `values` a thing has one.
+    looked for; a sentence with a veto is no directive, a turn with one of `turn_vetoes` has none. Behind a sentence
+    that is one of `tasks` only rules that are `lasting` count: the rest may be about what is built. `team` speaks of
+    everybody, `personal` of how the agent talks to the person. `trailing` is cut from the end of a claim. `denials`
+    turn a claim around, `ignored` add nothing to it; what follows `instead` is what it takes the place of; of the words
+    of one of `values` a thing has one.
     """
 
     code: str

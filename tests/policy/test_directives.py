@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 from benchmarks.directives import PARTS, labelled, measure
 from gitmem.app.directive_rules import languages
 from gitmem.errors import UsageError
+from gitmem.model.yaml_codec import parse
 from gitmem.policy.directive_text import sentences
 from gitmem.policy.directives import Directive, contrary, directives, language_of, may_direct, restates
 
@@ -202,6 +204,14 @@ def test_a_further_language_is_data() -> None:
     german = language_of(GOOD, "de.yaml")
     assert [one.title for one in directives("nimm immer pnpm", [*RULES, german])] == ["Immer pnpm"]
     assert directives("nimm immer pnpm", RULES) == ()
+
+
+def test_the_example_of_the_documentation_is_a_language() -> None:
+    text = (Path(__file__).resolve().parents[2] / "docs/learning.md").read_text()
+    example = text.partition("```yaml\n")[2].partition("```")[0]
+    german = language_of(parse(example.encode(), name="de.yaml").data, "de.yaml")
+    assert [one.title for one in directives("Bitte nimm immer pnpm", [german])] == ["Nimm immer pnpm"]
+    assert directives("Bitte nimm heute immer pnpm", [german]) == ()
 
 
 @pytest.mark.parametrize(
