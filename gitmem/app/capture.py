@@ -25,6 +25,7 @@ from gitmem.store.repack import repack, repack_due
 from gitmem.store.worktrees import worktrees
 
 if TYPE_CHECKING:
+    from gitmem.app.learning import Learned as Taught
     from gitmem.capture.adapter import Adapter, Origin
 
 LOCK: Final = "capture"
@@ -39,6 +40,7 @@ class Sweep:
 
     `sessions` are those that had changed; `archived` how many were put into a month's archive. `learned` is what a
     person directed in them; of transcripts that no host is known to keep nothing is learned, they may be anybody's.
+    `taught`: what failed and passed later in them, and how they ended.
     """
 
     busy: bool = False
@@ -48,6 +50,7 @@ class Sweep:
     watched: Mapping[str, tuple[Path, ...]] = field(default_factory=dict)
     faults: Mapping[str, str] = field(default_factory=dict)
     learned: Learned = field(default_factory=Learned)
+    taught: Taught | None = None
 
     @property
     def failed(self) -> bool:
@@ -101,6 +104,10 @@ def _swept(
 
         note_commits(workspace)
     learned = learn(workspace, progress)
+    from gitmem.app.learning import learn_captured
+
+    known = {f"{item.host}/{item.session}" for item in done if item.bytes} & origins.keys()
+    taught = learn_captured(workspace, sorted(known))
     archived = 0 if paths else archive_sealed(workspace)
     if repack_due(workspace.location):
         repack(workspace.location)
@@ -112,6 +119,7 @@ def _swept(
         watched={name: adapter.watched(home, env.environ) for name, adapter in adapters.items()},
         faults=faults,
         learned=learned,
+        taught=taught,
     )
 
 

@@ -55,11 +55,10 @@ class Episode:
 
 def tell_silent(workspace: Workspace, kept: dict[str, Any], top: Sequence[str], *, dry_run: bool) -> list[Episode]:
     """Write the episodes of the sessions that have fallen silent since they were told; `kept` remembers which were."""
-    newest = now_by(kept, workspace.env.now())
+    now = workspace.env.now()
     told = []
     for name, row in kept.items():
-        last = _last(row)
-        if row.get("child") or row.get("told") == row.get("at") or (last is not None and newest - last < SILENT):
+        if not is_due(row, kept, now):
             continue
         host, _, session = name.partition("/")
         stored = stored_session(workspace.backend, host, session)
@@ -74,7 +73,15 @@ def tell_silent(workspace: Workspace, kept: dict[str, Any], top: Sequence[str], 
     return told
 
 
-def now_by(kept: Mapping[str, Any], now: datetime) -> datetime:
+def is_due(row: Mapping[str, Any], kept: Mapping[str, Any], now: datetime) -> bool:
+    """Whether a session, by what is remembered of it, has fallen silent and its episode does not say so yet."""
+    last = _last(row)
+    if row.get("child") or row.get("told") == row.get("at"):
+        return False
+    return last is None or _now_by(kept, now) - last >= SILENT
+
+
+def _now_by(kept: Mapping[str, Any], now: datetime) -> datetime:
     """The time it is at the least: a clock that is behind the records is wrong."""
     return max([now, *(last for row in kept.values() if (last := _last(row)) is not None)])
 

@@ -10,7 +10,9 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from gitmem.app.episodes import Episode, tell_silent
+from gitmem.app.belief import believed_view
+from gitmem.app.episodes import Episode, is_due, tell_silent
+from gitmem.app.learn_settings import learns
 from gitmem.app.learning_reader import Reader, reader_of
 from gitmem.app.lessons import Lesson, keep
 from gitmem.app.state import load, save
@@ -19,8 +21,9 @@ from gitmem.capture.fixes import Fix, Fixes
 from gitmem.capture.outcomes import Check, outcomes
 from gitmem.errors import GitmemError
 from gitmem.model.frozen import dataclass, replace
+from gitmem.model.layout import MAIN
 from gitmem.model.times import format_instant
-from gitmem.store.sessions import StoredSession, stored_sessions
+from gitmem.store.sessions import StoredSession, stored_session, stored_sessions
 
 if TYPE_CHECKING:
     from gitmem.capture.turns import Turn
@@ -62,8 +65,9 @@ def learn(
 ) -> Learned:
     """Read what is new in the sessions, all or those `chosen`, and keep what it teaches.
 
-    `again`: read them whole. Raises NotFound without a memory.
+    `again`: read them whole. Raises NotFound without a memory, and what believing its branch raises.
     """
+    believed_view(workspace).require_config()
     workspace = Workspace(replace(workspace.env, channel="capture", host=None), workspace.location, workspace.backend)
     damaged: list[str] = []
     state = load(workspace.location.private, STATE)
@@ -89,6 +93,21 @@ def learn(
     if not dry_run:
         save(workspace.location.private, STATE, {"rules": RULES, "sessions": kept})
     return Learned(tuple(read), unchanged, tuple(told), tuple(damaged))
+
+
+def learn_captured(workspace: Workspace, names: Sequence[str]) -> Learned:
+    """What a capture that stored the sessions `names` (HOST/SESSION) teaches, where that is switched on. Raises
+    nothing of gitmem's own: what was captured stays captured."""
+    try:
+        if workspace.backend.ref(MAIN) is None or not learns(workspace.env.environ, "lessons"):
+            return Learned()
+        rows = load(workspace.location.private, STATE).get("sessions", {})
+        if not names and not any(is_due(row, rows, workspace.env.now()) for row in rows.values()):
+            return Learned()
+        found = (stored_session(workspace.backend, *name.split("/", 1)) for name in names)
+        return learn(workspace, [stored for stored in found if stored is not None])
+    except GitmemError as error:
+        return Learned(faults=(error.message,))
 
 
 def _read(

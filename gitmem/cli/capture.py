@@ -32,6 +32,7 @@ def capture(
 
     Complete lines only, append-only, in refs that are never pushed unasked. Running it again stores nothing twice;
     while another run is at work it ends at once. What a person told an agent to do from now on becomes private memory.
+    So does what failed and passed later, and how a session ended (`gitmem lessons`).
     """
     door: Door = ctx.obj
     sweep = app_capture.capture(open_workspace(door.env), paths or (), host)
@@ -49,6 +50,11 @@ def capture(
                 "archived": sweep.archived,
                 "faults": dict(sweep.faults),
                 **learned_data(sweep.learned),
+                "lessons": [
+                    {"problem": one.problem, "solution": one.solution, "title": one.title, "result": one.result}
+                    for read in (sweep.taught.sessions if sweep.taught else ())
+                    for one in read.lessons
+                ],
                 "watched": {name: [str(path) for path in folders] for name, folders in sweep.watched.items()},
             }
         )
@@ -65,6 +71,12 @@ def capture(
     tail = f", {counted(sweep.archived, 'session')} archived" if sweep.archived else ""
     door.say(f"{counted(changed, 'session')} captured, {sweep.unchanged:,} unchanged{tail}")
     say_learned(door, sweep.learned)
+    for read in sweep.taught.sessions if sweep.taught else ():
+        for one in read.lessons:
+            if one.result in ("learned", "again"):
+                door.say(f"lesson {one.result}: {one.solution}  {door.style(one.title)}")
+    for fault in sweep.taught.faults if sweep.taught else ():
+        door.note(door.style(f"nothing was learned: {fault}", "yellow"))
     if not changed and not sweep.unchanged and not sweep.sessions:
         door.note("no transcript of this repository was found; looked for " + ", ".join(sweep.watched))
     return 1 if sweep.failed else 0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.learning.transcripts import FAILED, PASSED, Claude, Clone, Codex, Session
+from tests.learning.transcripts import FAILED, PASSED, Claude, Clone, Codex, Session, switched_off
 
 RUN = "python -m pytest tests/test_pool.py -q"
 FIRST = "8c2f6a10-7d1e-4c55-9a3b-2f1e0d9c8b7a"
@@ -108,7 +108,8 @@ def test_what_a_person_rejected_is_not_learned_again(clone: Clone) -> None:
 
 def test_a_dry_run_keeps_nothing(clone: Clone) -> None:
     past(Claude(clone.repo, FIRST)).write()
-    clone.run("capture")
+    with switched_off():
+        clone.run("capture")
     assert "1 lesson would be learned" in clone.run("lessons", "--dry-run").out
     assert clone.run("list", "--tag", "lesson", "--json").lines[-1]["summary"]["total"] == 0
     assert "1 lesson learned" in clone.run("lessons").out
@@ -120,3 +121,17 @@ def test_a_program_that_was_not_there_is_called_otherwise(clone: Clone) -> None:
     session.run("uv run pytest tests", PASSED).answer("They pass.")
     lesson = clone.learn(session)[0]
     assert lesson["result"] == "learned" and "uv run pytest tests" in lesson["fix"]
+
+
+def test_a_capture_learns_unless_it_is_switched_off(clone: Clone) -> None:
+    past(Claude(clone.repo, FIRST)).write()
+    with switched_off():
+        assert clone.run("capture", "--json").lines[-1]["lessons"] == []
+    past(Codex(clone.repo, SECOND)).write()
+    (lesson,) = clone.run("capture", "--json").lines[-1]["lessons"]
+    assert lesson["result"] == "learned"
+    assert lesson["solution"] in clone.run("recall", "redis pool of session workers exhausted", "--json").out
+    again = clone.run("lessons", "--json").lines[0]
+    assert (again["session"], again["result"], again["solution"]) == (
+        f"claude-code/{FIRST}", "again", lesson["solution"],
+    )  # fmt: skip

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -126,6 +128,16 @@ class Codex(Session):
         return self
 
 
+@contextmanager
+def switched_off() -> Iterator[None]:
+    """As a person switches off that a capture learns."""
+    file = Path(os.environ["HOME"]) / ".config/gitmem/learn.json"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"lessons": False}))
+    yield
+    file.unlink()
+
+
 @dataclass
 class Clone:
     """A repository with a memory; `run` is the installed command as an agent gives it, `person` as a person does."""
@@ -139,10 +151,12 @@ class Clone:
         return person(self.repo, *arguments)
 
     def learn(self, *sessions: Session) -> list[Any]:
-        """Write the transcripts, capture them, learn: the lines of `gitmem lessons --json`."""
+        """Write the transcripts, capture them, learn: the lines of `gitmem lessons --json`. Capture itself learns
+        nothing here, so that it is told what was learned."""
         for session in sessions:
             session.write()
-        captured = self.run("capture", "--json")
+        with switched_off():
+            captured = self.run("capture", "--json")
         assert captured.code == 0, captured.out + captured.err
         done = self.run("lessons", "--json")
         assert done.code == 0, done.out + done.err
