@@ -8,11 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.app import belief, trust
 from gitmem.app.sync_incoming import Incoming, Stage, noted, receive, state_of
-from gitmem.app.verify import Progress, verify_range
 from gitmem.app.workspace import Workspace, raw_view
 from gitmem.errors import GitmemError, Locked, NotFound, RefMoved, Refused, RemoteError, UsageError
 from gitmem.model.judgement import Reason
@@ -24,6 +23,9 @@ from gitmem.store.port import RefMove
 from gitmem.store.quarantine import clear_quarantines
 from gitmem.store.remote import PushState, Remote
 from gitmem.store.transaction import root_commit_id
+
+if TYPE_CHECKING:
+    from gitmem.app.verify import Progress
 
 ATTEMPTS: Final = 40  # times that a push which came too late begins again
 _LONGEST: Final = 4.0  # seconds between two of them
@@ -297,6 +299,8 @@ class _Exchange:
         backend = self._workspace.backend
         commits = backend.log(here, base=tip)
         if belief.has_failed(self._workspace):
+            from gitmem.app.verify import verify_range
+
             report = verify_range(self._workspace, tip, here)
             if report.faults:
                 raise Refused(

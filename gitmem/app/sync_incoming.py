@@ -10,12 +10,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 from gitmem.app import belief
 from gitmem.app.sync_pins import pin, pins
-from gitmem.app.verify import Progress, Report, only, verify_range
-from gitmem.app.verify_fault import Fault
 from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord, NotFound, Refused
 from gitmem.model.judgement import Reason
@@ -24,6 +22,10 @@ from gitmem.model.text import one_line
 from gitmem.store.port import Backend, RefMove
 from gitmem.store.quarantine import Quarantine, fetched_ref, have_refs, is_whole
 from gitmem.store.remote import Remote, ask, beside, fetch
+
+if TYPE_CHECKING:
+    from gitmem.app.verify import Progress, Report
+    from gitmem.app.verify_fault import Fault
 
 _SHOWN: Final = 20  # faults that a refusal lists
 Stage = Callable[[str], None]
@@ -48,7 +50,7 @@ class Incoming:
     @property
     def faults(self) -> tuple[Fault, ...]:
         """Of single records."""
-        return tuple(only(self.report.faults, "record")) if self.report else ()
+        return tuple(fault for fault in self.report.faults if fault.reach == "record") if self.report else ()
 
 
 def receive(
@@ -119,6 +121,9 @@ def _judged(
     accept_rewrite: bool,
     progress: Progress | None,
 ) -> Incoming:
+    from gitmem.app.verify import Report, verify_range
+    from gitmem.app.verify_fault import Fault
+
     remote, tip = incoming.remote, incoming.tip or ""
     for known in () if accept_rewrite else incoming.pins:
         if there.resolve(known) is None:
@@ -135,7 +140,7 @@ def _judged(
     except (CorruptRecord, NotFound) as error:
         fault = Fault("object.damaged", error.message, tip)
         report = Report(base, tip, 0, 0, (fault,))
-    whole = tuple(only(report.faults, "tip"))
+    whole = tuple(fault for fault in report.faults if fault.reach == "tip")
     if whole:
         raise _unbelievable(remote, whole)
     local = workspace.backend.ref(MAIN)
@@ -165,13 +170,14 @@ def _went_back(
 def _unbelievable(remote: Remote, faults: tuple[Fault, ...]) -> Refused:
     unrelated = any(fault.code == "history.root" for fault in faults)
     what = "is no gitmem memory, or one with an unrelated root" if unrelated else "does not pass verification"
-    more = [Fault("more", f"and {len(faults) - _SHOWN} more", faults[0].commit)] if len(faults) > _SHOWN else []
+    more = len(faults) - _SHOWN
     return Refused(
         f"the branch gitmem/main of {remote.name} {what}; nothing of it was taken, and nothing was sent to it",
         reasons=[
             Reason(fault.code, one_line(fault.message, 300), "mend it on the remote", fault.path or fault.commit[:12])
-            for fault in (*faults[:_SHOWN], *more)
-        ],
+            for fault in faults[:_SHOWN]
+        ]
+        + ([Reason("more", f"and {more} more", "mend them on the remote")] if more > 0 else []),
         hint=f"ask who pushed it: git fetch {remote.name}, then git log {remote.name}/gitmem/main",
         details={"state": "unrelated" if unrelated else "unbelievable", "remote": remote.name},
     )

@@ -238,6 +238,7 @@ QUICK: Final[Mapping[str, str]] = {
     "recall": "gitmem.cli.recalling",
     "context": "gitmem.cli.context",
     "brief": "gitmem.cli.brief",
+    "sync": "gitmem.cli.syncing",
     "hook-agent": "gitmem.cli.hook_agent",
 }
 _INTERRUPTED: Final = 130

@@ -7,13 +7,13 @@ may be a program that somebody else put there. What comes back is untrusted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from typing import Final, Literal, NamedTuple
 
 from gitmem.errors import RemoteError, UsageError
+from gitmem.model.pattern import pattern
 from gitmem.model.text import one_line
 from gitmem.store import program
 from gitmem.store.objects import is_object_id
@@ -26,8 +26,8 @@ FETCH_TIMEOUT: Final = 600.0
 PUSH_TIMEOUT: Final = 600.0
 
 _KEYS: Final = r"^(remote\..*\.(url|pushurl)|url\..*\.(insteadof|pushinsteadof)|http\..*)$"
-_CREDENTIALS: Final = re.compile(r"(\w://)[^/@\s]+@")
-_SCP: Final = re.compile(r"[^/]+:")  # host:path, as git tells it from a path
+_CREDENTIALS: Final = pattern(r"(\w://)[^/@\s]+@")
+_SCP: Final = pattern(r"[^/]+:")  # host:path, as git tells it from a path
 _OFFLINE: Final = (
     "Could not resolve", "unable to access", "Network is unreachable", "timed out", "Connection refused",
     "No route to host", "Connection reset", "Connection closed",
@@ -40,12 +40,11 @@ _FAILURES: Final[tuple[tuple[str, Sequence[str], str], ...]] = (
     ("missing", _MISSING, "git remote get-url {0}"),
 )
 # What forges say to a push that only a pull request may make.
-_PROTECTED: Final = re.compile(
-    r"protected branch|GH006|GH013|rule violations|branch is protected|TF402455|pull request|merge request"
-    r"|not allowed to push code|prohibited by Gerrit|Changes must be made through",
-    re.IGNORECASE,
+_PROTECTED: Final = pattern(
+    r"(?i)protected branch|GH006|GH013|rule violations|branch is protected|TF402455|pull request|merge request"
+    r"|not allowed to push code|prohibited by Gerrit|Changes must be made through"
 )
-_BEHIND: Final = re.compile(
+_BEHIND: Final = pattern(
     r"non-fast-forward|fetch first|stale info|needs force|incorrect old value|cannot lock ref|failed to update ref"
 )
 
