@@ -93,7 +93,7 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
 
 def _own(workspace: Workspace) -> Iterator[Finding]:
     """What is for this user alone: here, and in all projects."""
-    view = belief.believed_view(workspace)
+    view = belief.inert_view(workspace)
     count = len(view.place(PRIVATE).memory_ids())
     if count:
         yield Finding("private", "fine", f"{count:,} records for you alone in {PRIVATE}, which is never pushed")

@@ -124,8 +124,6 @@ def _diff(old: Memory | None, new: Memory | None) -> str:
     return "\n".join(list(difflib.unified_diff(lines[0], lines[1], lineterm="", n=1))[2:])
 
 
-
-
 def blame(workspace: Workspace, prefix: str) -> list[Line]:
     """Each line of a memory's canonical text with the event that last set it."""
     view = belief.believed_view(workspace)

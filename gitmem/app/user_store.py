@@ -57,11 +57,11 @@ def opened(workspace: Workspace) -> Workspace | None:
 def believed(workspace: Workspace) -> View | None:
     """What is believed of the store. None when there is none, or nothing of it can be read: a user's own store that is
     broken stops nobody from reading the team's memory, and `doctor` names what is wrong."""
-    from gitmem.app.belief import believed_view
+    from gitmem.app.belief import inert_view
 
     try:
         store = workspace.user
-        return None if store is None else believed_view(store)
+        return None if store is None else inert_view(store)  # it lies where no repository can put one
     except GitmemError:
         return None
 

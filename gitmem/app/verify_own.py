@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gitmem.app.belief import believed_view
+from gitmem.app.belief import inert_view
 from gitmem.app.verify_fault import Fault
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord
@@ -29,7 +29,7 @@ def with_own(workspace: Workspace, report: Report) -> Report:
 
 
 def own_faults(workspace: Workspace) -> list[Fault]:
-    view = believed_view(workspace)
+    view = inert_view(workspace)
     found = list(_private(view))
     store = workspace.user
     if store is not None:
