@@ -7,7 +7,6 @@ from typing import Final, NamedTuple
 from gitmem.store.objects import is_object_id
 from gitmem.store.repository import Location
 
-
 _TIME: Final = 120.0  # seconds
 
 

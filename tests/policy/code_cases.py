@@ -125,7 +125,8 @@ PAIRS: dict[str, Pair] = {
         case(create(scope=PRIVATE), private_store=True), case(create(scope=OF_USER), private_store=True)
     ),
     "link.private": Pair(
-        case(create(links=RELATES), linked=FACT), case(create(links=RELATES), linked={OTHER: memory(id=OTHER, scope=PRIVATE)})
+        case(create(links=RELATES), linked=FACT),
+        case(create(links=RELATES), linked={OTHER: memory(id=OTHER, scope=PRIVATE)}),
     ),
     "channel.authority": fields(CANDIDATE, {"status": "active"}, **AGENT),
     "status.move": Pair(case(move("mark", "active", "stale")), case(move("mark", "stale", "maybe_stale"))),
