@@ -118,12 +118,13 @@ _RUN: Final = frozenset(["run", "run-script", "--"])
 
 @dataclass(frozen=True)
 class Checked:
-    """What one program checks. `name`: for a reader. `key`: the same for two commands that check the same. `what`: the
-    words that say of what, such as files and filters."""
+    """What one program checks. `name`: the program and what it was told to do, `shown`: the same for a reader. `key`:
+    the same for two commands that check the same. `what`: the words that say of what, such as files and filters."""
 
     job: Job
     name: str
     what: tuple[str, ...]
+    shown: str = ""
 
     @property
     def key(self) -> str:
@@ -137,7 +138,7 @@ def checked(part: Part) -> Checked | None:
         return None  # a program that was made up for this once
     program = program.removesuffix(".exe").removesuffix(".cmd")
     if program in ("make", "just", "task", "rake") and not [w for w in words if not w.startswith("-")]:
-        return Checked("build", program, ())
+        return Checked("build", program, (), program)
     first = next((word for word in words if not word.startswith("-") or word == "--test"), "")
     job = _job(program, first, words)
     if job is None:
@@ -147,7 +148,8 @@ def checked(part: Part) -> Checked | None:
     rest = list(words)
     if takes_first:
         rest.remove(first)
-    return Checked(job, name, tuple(_telling(rest, job)))
+    shown = f"{program} run {first}" if takes_first and part.words[:1] == ("run",) else name
+    return Checked(job, name, tuple(_telling(rest, job)), shown)
 
 
 def changing(part: Part) -> bool:

@@ -55,7 +55,7 @@ class Check:
     @property
     def name(self) -> str:
         """What ran, for a reader: program and what it was to check."""
-        return " && ".join(" ".join((one.name, *one.what)) for one in self.checks)
+        return " && ".join(" ".join((one.shown, *one.what)) for one in self.checks)
 
     @property
     def is_of_code(self) -> bool:
