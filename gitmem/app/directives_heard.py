@@ -54,7 +54,7 @@ class Ear:
     def __init__(self, workspace: Workspace, progress: Progress) -> None:
         self._workspace = workspace
         self._seen = {name: seen for name, row in _rows(workspace).items() if (seen := _seen_of(row))}
-        foreign = _foreign(workspace)
+        foreign = foreign_sessions(workspace)
         self._fresh = {
             name: mark
             for name, mark in progress.marks().items()
@@ -118,12 +118,13 @@ class Ear:
 def never_listen(workspace: Workspace, sessions: Collection[str]) -> None:
     """Nothing is learned of these sessions from now on: whoever named their files may have written them."""
     folder = workspace.location.private
-    foreign = _foreign(workspace)
+    foreign = foreign_sessions(workspace)
     if not foreign.issuperset(sessions):
         save(folder, _STATE, {**load(folder, _STATE), "foreign": sorted(foreign.union(sessions))})
 
 
-def _foreign(workspace: Workspace) -> set[str]:
+def foreign_sessions(workspace: Workspace) -> set[str]:
+    """The sessions of which nothing is learned, as HOST/SESSION."""
     names = load(workspace.location.private, _STATE).get("foreign")
     return {name for name in names if isinstance(name, str)} if isinstance(names, list) else set()
 

@@ -11,6 +11,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.app.belief import believed_view
+from gitmem.app.directives_heard import foreign_sessions
 from gitmem.app.episodes import Episode, is_due, tell_silent
 from gitmem.app.learn_settings import learns
 from gitmem.app.learning_reader import Reader, reader_of
@@ -73,13 +74,14 @@ def learn(
     state = load(workspace.location.private, STATE)
     kept: dict[str, Any] = state.get("sessions", {}) if state.get("rules") == RULES else {}
     top = _tops(workspace)
+    foreign = foreign_sessions(workspace)
     read: list[Read] = []
     unchanged = 0
     for stored in chosen if chosen is not None else stored_sessions(workspace.backend, damaged):
         name = stored.manifest.name
         try:
             reader = reader_of(workspace, stored)
-            if reader is None:
+            if reader is None or name in foreign:
                 continue
             row = kept.get(name, {})
             if not again and row.get("at") == reader.state:

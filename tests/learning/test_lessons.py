@@ -135,3 +135,12 @@ def test_a_capture_learns_unless_it_is_switched_off(clone: Clone) -> None:
     assert (again["session"], again["result"], again["solution"]) == (
         f"claude-code/{FIRST}", "again", lesson["solution"],
     )  # fmt: skip
+
+
+def test_nothing_is_learned_of_a_transcript_that_no_host_keeps(clone: Clone) -> None:
+    made_up = past(Claude(clone.repo, FIRST))
+    made_up.write()
+    elsewhere = made_up.path().rename(clone.repo.parent / f"{SECOND}.jsonl")
+    assert clone.run("capture", "--host", "claude-code", str(elsewhere)).code == 0
+    assert clone.run("lessons", "--json").lines[-1]["read"] == 0
+    assert clone.learn(past(Claude(clone.repo, FIRST)))[0]["result"] == "learned"
