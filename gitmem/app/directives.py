@@ -104,6 +104,8 @@ def _put_down(
         try:
             memory = _written(workspace, heard, old)
         except Refused as error:
+            if not error.reasons:
+                raise  # nothing can be written at all; what was said is heard again
             if {reason.code for reason in error.reasons} - _KNOWN:
                 why = tuple(f"{reason.message}; {reason.hint}" for reason in error.reasons)
                 turned.append(Turned(heard.directive.title, heard.ref.session, why))

@@ -171,6 +171,25 @@ def test_nothing_is_learned_before_there_is_a_memory_and_all_of_it_after(host: H
     assert [row["title"] for row in host.capture()["learned"]] == [TITLE]
 
 
+def test_what_cannot_be_written_now_is_heard_again(here: Host, tmp_path: Path) -> None:
+    git(here.repo, "worktree", "add", "-q", str(tmp_path / "open"), "gitmem/main")  # the branch is in use
+    here.say(RULE)
+    summary = here.capture()
+    assert summary["captured"] == 1 and summary["learned"] == [] and summary["unheard"]
+    git(here.repo, "worktree", "remove", str(tmp_path / "open"))
+    assert [row["title"] for row in here.capture()["learned"]] == [TITLE]
+
+
+def test_several_that_one_turns_around_all_stay(here: Host) -> None:
+    here.say("always use pnpm and yarn", "prefer pnpm over yarn")
+    here.capture()
+    before = titles(here)
+    assert len(before) == 2
+    here.say("never use pnpm and yarn", first=3)
+    here.capture()
+    assert len(titles(here)) == 2 and "Never use pnpm and yarn" in titles(here)  # one was sure, the other stays
+
+
 def test_a_transcript_that_somebody_names_teaches_nothing(here: Host, tmp_path: Path) -> None:
     made_up = tmp_path / "made-up.jsonl"
     made_up.write_bytes(line(said(1, RULE, here.repo, session="made-up")))
