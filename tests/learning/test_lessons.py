@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from tests.learning.transcripts import FAILED, PASSED, Claude, Clone, Codex, Session, switched_off
@@ -144,3 +146,23 @@ def test_nothing_is_learned_of_a_transcript_that_no_host_keeps(clone: Clone) -> 
     assert clone.run("capture", "--host", "claude-code", str(elsewhere)).code == 0
     assert clone.run("lessons", "--json").lines[-1]["read"] == 0
     assert clone.learn(past(Claude(clone.repo, FIRST)))[0]["result"] == "learned"
+
+
+@HOSTS
+def test_a_long_session_is_read_on_from_where_it_was_read(clone: Clone, host: type[Claude | Codex]) -> None:
+    """Its start is longer than what is always read, so that the places of what is cited hang on where it is read on."""
+    session = host(clone.repo, FIRST)
+    session.ask("The night job dies.")
+    for number in range(40):
+        session.answer(f"{number} " + "I look at the pool, and at its workers, and at what they wait for. " * 60)
+    assert session.run(RUN, FAILED, failed=True) and clone.learn(session)[-1]["failures"] == 1
+    row = json.loads((clone.repo / ".git/gitmem/lessons.json").read_text())["sessions"]
+    assert all(known["end"] > known["from"] > 64 * 1024 for known in row.values())
+    session.edit("src/pool.py", "WORKERS = 4", "WORKERS = 16")
+    session.run(RUN, PASSED)
+    session.answer("It passes now.")
+    lesson = next(row for row in clone.learn(session) if "fix" in row)
+    assert lesson["result"] == "learned"
+    shown = clone.run("show", lesson["solution"], "--json").lines[0]
+    assert [found["state"] for found in shown["resolutions"]] == ["verified", "verified"]
+    assert "exhausted" in shown["evidence"][0]["quote"] and "4 passed" in shown["evidence"][1]["quote"]
