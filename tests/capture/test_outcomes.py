@@ -150,6 +150,22 @@ def test_what_alternates_without_a_change_is_flaky_for_good() -> None:
     assert [fix.failed.name for fix in told.fixes] == ["ruff check"]
 
 
+def test_either_way_round_it_is_flaky() -> None:
+    told = Told().run("pytest", "failed", ERROR).run("pytest", "ok").edit("a.py")
+    assert told.run("pytest", "failed", ERROR).edit("b.py").run("pytest", "ok").fixes == []
+    assert Told().run("pytest", "ok").run("pytest", "failed", ERROR).edit("a.py").run("pytest", "ok").fixes == []
+    told = Told().run("pytest", "ok").edit("a.py").run("pytest", "failed", ERROR)
+    assert len(told.edit("a.py").run("pytest", "ok").fixes) == 1
+
+
+def test_undoing_is_no_repair_and_another_folder_is_another_check() -> None:
+    told = Told().run("npm test", "failed", "Error: the exporter has no writer")
+    assert told.run("git stash", "ok").run("npm test", "ok").fixes == []
+    told = Told().run("cd a && pytest x.py", "failed", ERROR).edit("a.py")
+    assert told.run("cd b && pytest", "ok", "4 passed in 1s").fixes == []
+    assert len(told.run("cd a && pytest", "ok", "4 passed in 1s").fixes) == 1
+
+
 def test_too_many_changes_tell_nothing() -> None:
     told = Told().run("pytest", "failed", ERROR)
     for number in range(9):
