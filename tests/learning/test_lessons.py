@@ -106,6 +106,9 @@ def test_what_a_person_rejected_is_not_learned_again(clone: Clone) -> None:
     assert done.code == 0, done.err
     later = clone.learn(past(Codex(clone.repo, SECOND)))[0]
     assert later["result"] == "set aside"
+    told = clone.run("recall", "redis pool of session workers exhausted", "--json").lines
+    assert first["problem"] in [row.get("id") for row in told]
+    assert first["solution"] not in [row.get("id") for row in told]
 
 
 def test_a_dry_run_keeps_nothing(clone: Clone) -> None:
