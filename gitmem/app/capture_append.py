@@ -11,6 +11,7 @@ from gitmem.model.frozen import replace
 from gitmem.model.layout import MANIFEST, apart_path, chunk_path, session_ref
 from gitmem.model.sessions import Apart, Chunk, Generation, Manifest, manifest_bytes
 from gitmem.model.times import format_instant
+from gitmem.store.objects import parse_commit
 from gitmem.store.port import Backend, RefMove
 from gitmem.store.sessions import StoredSession
 from gitmem.store.snapshot import Snapshot, snapshot
@@ -43,6 +44,7 @@ class Append:
         self._edits: dict[str, bytes] = {}
         self.generation: Generation | None = None
         self.size = 0  # bytes that `staged` would give
+        self.tree = stored.tree if stored else ""  # of the state that `staged` gave last
 
     def go_on(self, origin: int) -> None:
         """Append to the last generation what stands behind the first `origin` bytes of the host's file."""
@@ -123,6 +125,8 @@ class Append:
             transaction.delete(self._replaced)
         transaction.put(MANIFEST, manifest_bytes(self._manifest))
         commit, objects = transaction.prepared(f"capture: {self._manifest.name}", TOOL, TOOL, self._now)
+        if objects:
+            self.tree = parse_commit(objects[-1][1]).tree
         move = RefMove(self._ref, commit, self._tip, "gitmem: capture")
         self._tip = commit
         self._continue(generation, kept)

@@ -25,7 +25,8 @@ class Known:
     `stamp`: what `stamp_of` gave before it was last read to its end; empty when it has to be read again. `marks`: the
     keyed digests of what was captured, by `mark_of`; two while a write may be under way. `plain`: the captured bytes
     are the file's own, so that the file can be given back. `degraded`: the day on which no further generation was
-    begun. `remembered`: what the redactor knows about the lines to come.
+    begun. `remembered`: what the redactor knows about the lines to come. `trees`: what this clone itself stored of the
+    session; anything else that its ref holds was put there by somebody else.
     """
 
     path: str
@@ -34,6 +35,7 @@ class Known:
     plain: bool = True
     degraded: str = ""
     remembered: tuple[str, ...] = ()
+    trees: tuple[str, ...] = ()
 
 
 class Progress:
@@ -51,7 +53,7 @@ class Progress:
         try:
             return Known(
                 str(row["path"]), list(row["stamp"]), dict(row["marks"]), row["plain"], row["degraded"],
-                tuple(row["remembered"]),
+                tuple(row["remembered"]), tuple(row.get("trees", ())),
             )  # fmt: skip
         except (TypeError, KeyError, ValueError):
             return None
@@ -64,6 +66,7 @@ class Progress:
             and row.get("stamp") == stamp
             and row.get("path") == path
             and row.get("degraded") in ("", today)
+            and "trees" in row
         )
 
     def marks(self) -> dict[str, str]:
@@ -75,7 +78,7 @@ class Progress:
         self._changed = True
         self._sessions[name] = {
             "path": known.path, "stamp": known.stamp, "marks": known.marks, "plain": known.plain,
-            "degraded": known.degraded, "remembered": list(known.remembered),
+            "degraded": known.degraded, "remembered": list(known.remembered), "trees": list(known.trees),
         }  # fmt: skip
 
     def save(self) -> None:

@@ -16,7 +16,7 @@ from gitmem.app.capture_lines import Prefix, Redact, comes_from, storable
 from gitmem.app.capture_progress import Known, Progress, Stamp, mark_of, stamp_of
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, RefMoved
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, replace
 from gitmem.model.sessions import Generation, Manifest
 from gitmem.store.lock import writer_lock
 from gitmem.store.port import RefMove
@@ -102,6 +102,8 @@ class Sweeper:
         stored = stored_session(self._workspace.backend, origin.host, origin.session, self._archives)
         last = stored.manifest.last if stored else None
         known = self._progress.known(name)
+        if stored is not None and known is not None and stored.tree not in known.trees:
+            known = replace(known, marks={}, trees=())  # what is stored is compared byte for byte
         with adapter.open(origin) as stream:
             prefix = Prefix(stream, self._progress.key)
             redactor = self._tools.redactor(known.remembered if known else ())
@@ -110,7 +112,8 @@ class Sweeper:
                 return self._take(origin, adapter, stored, stamp, stream, prefix, redactor, follows)
         if sum(item.begun[:10] == self._today for item in stored.manifest.generations) >= GENERATIONS_A_DAY:
             marks = known.marks if known else {}
-            self._progress.note(name, Known(str(origin.path), stamp, marks, degraded=self._today))
+            trees = known.trees if known else ()
+            self._progress.note(name, Known(str(origin.path), stamp, marks, degraded=self._today, trees=trees))
             return Captured(
                 origin.host, origin.session, "degraded",
                 detail=f"rewritten {GENERATIONS_A_DAY} times today; the next state is captured tomorrow",
@@ -145,6 +148,7 @@ class Sweeper:
         before = self._progress.known(name)
         marks = before.marks if before else {}
         taken = removed = 0
+        own = _is_own(stored, before, follows)
 
         def known(final: bool) -> Known:
             at = append.generation
@@ -159,22 +163,25 @@ class Sweeper:
             taken += len(line.stored)
             removed += len(line.rules)
             if append.size >= STEP:
-                self._stage(name, append, marks, known(final=False))
+                self._stage(name, append, marks, known(final=False), own)
                 self._flush()
                 append.written()
                 marks = known(final=False).marks
         if append.size:
-            self._stage(name, append, marks, known(final=True))
+            self._stage(name, append, marks, known(final=True), own)
         else:
-            self._progress.note(name, known(final=True))
+            self._progress.note(name, _stored_by(own, append, known(final=True)))
         if not taken:
             return Captured(origin.host, origin.session, "waiting" if begin else "unchanged")
         state: State = "grown" if not begin else "rewritten" if stored else "new"
         return Captured(origin.host, origin.session, state, taken, removed)
 
-    def _stage(self, name: str, append: Append, marks: dict[str, str], known: Known) -> None:
+    def _stage(self, name: str, append: Append, marks: dict[str, str], known: Known, own: bool) -> None:
         move, objects = append.staged()
-        both = Known(known.path, [], {**marks, **known.marks}, known.plain, "", known.remembered)
+        known = _stored_by(own, append, known)
+        before = self._progress.known(name)
+        trees = known.trees and (*(before.trees if before else ()), append.tree)
+        both = Known(known.path, [], {**marks, **known.marks}, known.plain, "", known.remembered, trees)
         self._progress.note(name, both)
         self._moves.append(move)
         self._objects += objects
@@ -213,6 +220,17 @@ class Sweeper:
                 self._workspace.backend.move_refs([move])
             except RefMoved as error:
                 self.unmoved[name] = error.message
+
+
+def _stored_by(own: bool, append: Append, known: Known) -> Known:
+    return replace(known, trees=(append.tree,) if own and append.tree else ())
+
+
+def _is_own(stored: StoredSession | None, known: Known | None, follows: int | None) -> bool:
+    """Whether this clone stored all that is stored: it noted so, or just found all of it in the host's file."""
+    if stored is None or (known is not None and stored.tree in known.trees):
+        return True
+    return follows is not None and len(stored.manifest.generations) == 1
 
 
 def _followed(

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from gitmem.errors import CorruptRecord, Refused, UsageError
-from gitmem.model.layout import BRANCH_SPACE, MAIN, PRIVATE_SPACE, PROPOSALS
+from gitmem.model.layout import BRANCH_SPACE, MAIN, PRIVATE_SPACE, PROPOSALS, SHARED_SESSIONS
 
 REFUSED: Final = Refused.exit_code
 _SYMBOLIC: Final = "ref:"  # how git 2.46 and later write a symbolic ref's value
@@ -109,7 +109,7 @@ def hook_impl(name: str, args: Sequence[str], stdin: bytes, checks: Checks) -> t
         reasons = [line for move in _transaction(args, stdin, checks) for line in _judge(move, checks)]
     else:
         moves = _update(args) if name == "update" else _pushed(name, stdin)
-        reasons = [line for move in moves for line in (*_private(move), *_judge(move, checks))]
+        reasons = [line for move in moves for line in (*_private(name, move), *_judge(move, checks))]
     return (REFUSED if reasons else 0), [f"gitmem: {name}: refused: {reason}" for reason in reasons]
 
 
@@ -134,8 +134,11 @@ def _judge(move: Move, checks: Checks) -> list[str]:
     return [f"{ref}: {reason}" for reason in checks.verify(ref, old, new)]
 
 
-def _private(move: Move) -> list[str]:
-    """Refs of this clone alone never travel. Taking one away where it should not be is welcome."""
+def _private(hook: str, move: Move) -> list[str]:
+    """Refs of this clone alone never travel. Taking one away where it should not be is welcome. What a server is sent
+    by `gitmem sessions share`, which runs no hook here, it may take."""
+    if hook != "pre-push" and move.ref.startswith(SHARED_SESSIONS):
+        return []
     names = [name for name in (move.source, move.ref) if name.lower().startswith(PRIVATE_SPACE)]
     if not names or move.new is None:
         return []

@@ -72,7 +72,7 @@ def scan_secrets(workspace: Workspace, progress: Progress) -> Scan:
 def _scanned(workspace: Workspace, progress: Progress, *, state: bool = True) -> Scan:
     """One repository, and with `state` what this user keeps beside all of them."""
     location, backend = workspace.location, workspace.backend
-    scan = _Scanner(known_secrets(location, workspace.env.environ))
+    scan = Scanner(known_secrets(location, workspace.env.environ))
     refs = [ref for space in (BRANCH_SPACE, PRIVATE_SPACE) for ref in backend.refs(space)]
     refs += [(name, oid) for name, oid in backend.refs(_REMOTES) if "/gitmem/" in name]
     remote_spaces = {name[: name.index("/gitmem/") + 8] for name, _ in refs if name.startswith(_REMOTES)}
@@ -112,7 +112,9 @@ def _read(workspace: Workspace, oids: list[str], result: Scan) -> Iterator[tuple
             at += 1
 
 
-class _Scanner:
+class Scanner:
+    """Looks at one thing after the other and keeps what it found in `result`. `exact`: values that are secret."""
+
     def __init__(self, exact: tuple[str, ...]) -> None:
         self.result = Scan()
         self._exact = exact
@@ -134,6 +136,19 @@ class _Scanner:
         self._lines(
             lines, 1, Redactor(self._exact), lambda rule, line: Found(rule, kind, oid, line, self._sayable(path))
         )
+
+    def stream(self, pieces: Iterable[bytes], name: str, path: str) -> None:
+        """What lies in several objects and is read as one: a secret over their seams is found too."""
+        redactor, first, rest = Redactor(self._exact), 1, b""
+        for piece in pieces:
+            self.result.size += len(piece)
+            *lines, rest = (rest + piece).split(b"\n")
+            self._lines(lines, first, redactor, lambda rule, line: Found(rule, "blob", name, line, path))
+            first += len(lines)
+            if len(rest) > _PIECE:
+                self._lines([rest], first, redactor, lambda rule, line: Found(rule, "blob", name, line, path))
+                rest = rest[-_SEAM:]
+        self._lines([rest], first, redactor, lambda rule, line: Found(rule, "blob", name, line, path))
 
     def file(self, path: Path, name: str) -> None:
         """A file in pieces, and its name. A link is read as its target's name."""

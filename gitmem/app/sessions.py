@@ -70,7 +70,7 @@ def rows(workspace: Workspace, host: str | None = None, *, children: bool = Fals
     counts = _Counts(workspace)
     found = [
         _row(read, stored, counts)
-        for stored in stored_sessions(workspace.backend, damaged)
+        for stored in stored_sessions(workspace.backend, damaged, fetched=True)
         if (host is None or stored.manifest.host == host) and (children or stored.manifest.parent is None)
     ]
     counts.save()
@@ -122,7 +122,11 @@ def turns(
 def verify(workspace: Workspace, wanted: str | None = None) -> Iterator[Checked]:
     """Re-hash every stored byte of one session or of all."""
     damaged: list[str] = []
-    chosen = [session(workspace, wanted)] if wanted is not None else stored_sessions(workspace.backend, damaged)
+    chosen = (
+        [session(workspace, wanted)]
+        if wanted is not None
+        else stored_sessions(workspace.backend, damaged, fetched=True)
+    )
     for stored in chosen:
         chunks = size = 0
         faults = []

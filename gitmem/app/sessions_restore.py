@@ -83,7 +83,13 @@ def _note_given_back(workspace: Workspace, targets: list[tuple[StoredSession, Pa
         marks = {mark_of_given_back(last.number, last.origin, size): prefix.digest}
         progress.note(
             stored.manifest.name,
-            Known(str(path), [], marks, remembered=known.remembered if known else ()),
+            Known(
+                str(path),
+                [],
+                marks,
+                remembered=known.remembered if known else (),
+                trees=known.trees if known else (),
+            ),
         )
     progress.save()
 
@@ -184,7 +190,8 @@ def _children(workspace: Workspace, main: StoredSession) -> list[StoredSession]:
 
 
 def _target(workspace: Workspace, stored: StoredSession, to: Path | None) -> Path:
-    known = Progress(workspace.location.private, workspace.env.random).known(stored.manifest.name)
+    progress = Progress(workspace.location.private, workspace.env.random)
+    known = None if stored.fetched else progress.known(stored.manifest.name)
     if to is not None:
         name = Path(known.path).name if known and known.plain else stored.ref.rsplit("/", 1)[-1]
         return to / (name if known and known.plain else f"{name}.{stored.manifest.suffix}")

@@ -155,7 +155,7 @@ class _Scan:
 
     def run(self) -> Iterator[_Row]:
         read = Transcripts(self._workspace)
-        for stored in stored_sessions(self._workspace.backend, self._damaged):
+        for stored in stored_sessions(self._workspace.backend, self._damaged, fetched=True):
             last = stored.manifest.last
             if last is None or not self._is_asked(stored):
                 continue

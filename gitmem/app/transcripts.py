@@ -43,8 +43,14 @@ class Transcripts:
 
     def origin(self, stored: StoredSession) -> Path | None:
         """Where the host kept a session when this clone captured it; None when another clone did."""
-        known = self._progress.known(stored.manifest.name)
+        known = None if stored.fetched else self._progress.known(stored.manifest.name)
         return Path(known.path) if known else None
+
+    def captured_here(self, stored: StoredSession) -> bool:
+        """Whether this clone itself captured all of it from a host's file. What was fetched, or put there by hand, may
+        say of anybody what they never said."""
+        known = None if stored.fetched else self._progress.known(stored.manifest.name)
+        return known is not None and stored.tree in known.trees
 
     def receipt(self, stored: StoredSession) -> str:
         path = self.origin(stored)

@@ -183,13 +183,13 @@ def about(view: View) -> About:
     )
 
 
-def require_person(env: Env) -> None:
+def require_person(env: Env, what: str = "trusting memory", command: str = "gitmem trust") -> None:
     """Raises Refused for whoever is no person at a terminal: a program may ask what there is, and decide nothing."""
     if env.channel != "terminal":
         raise Refused(
-            f"trusting memory is for a person at a terminal (this is the channel {env.channel})",
-            reasons=[Reason("authority", "a program cannot trust memory, nor take trust back", "gitmem trust")],
-            hint="run it yourself, in a terminal of your own: gitmem trust",
+            f"{what} is for a person at a terminal (this is the channel {env.channel})",
+            reasons=[Reason("authority", "a program does not decide that, nor take it back", command)],
+            hint=f"run it yourself, in a terminal of your own: {command}",
         )
 
 

@@ -53,10 +53,11 @@ def listing(
             continue
         when = f"{(row.first or manifest.captured)[:10]} – {(row.last or manifest.captured)[:16].replace('T', ' ')}"
         notes = [
-            _ORIGINS[row.origin],
+            "" if row.stored.fetched else _ORIGINS[row.origin],
             f"{len(manifest.generations)} generations" if len(manifest.generations) > 1 else "",
             f"{counted(row.removed, 'secret')} removed" if row.removed else "",
             "archived" if row.stored.archived else "",
+            f"fetched from {row.stored.fetched}" if row.stored.fetched else "",
         ]
         table.append(
             (manifest.name, counted(row.turns, "turn"), when, f"{row.bytes:,} bytes", ", ".join(filter(None, notes)))
@@ -84,6 +85,7 @@ def _row_data(row: app_sessions.Row) -> dict[str, Any]:
         "captured": manifest.captured,
         "origin": row.origin,
         "archived": row.stored.archived,
+        "fetched": row.stored.fetched or None,
         "ref": row.stored.ref,
     }
 
@@ -132,7 +134,8 @@ def show(
     where = app_sessions.where_is_origin(Transcripts(workspace), stored)
     gone = "; the host has deleted its file" if where == "gone" else ""
     more = f", {len(shown) - limit} more" if limit is not None and len(shown) > limit else ""
-    captured = f"captured {stored.manifest.captured}{gone}"
+    fetched = f"; fetched from {stored.fetched}, and nobody's word here" if stored.fetched else ""
+    captured = f"captured {stored.manifest.captured}{gone}{fetched}"
     door.note(door.style(f"{stored.manifest.name}: {counted(len(shown), 'turn')}{more}, {captured}"))
 
 
@@ -274,6 +277,7 @@ def search(
         cite = f"transcript:{hit.stored.manifest.name}#{hit.turn.record}"
         if door.as_json:
             data = {"host": hit.stored.manifest.host, "session": hit.stored.manifest.session, "cite": cite}
+            data |= {"fetched": hit.stored.fetched} if hit.stored.fetched else {}
             door.data(
                 {**data, "generation": hit.generation, "score": round(hit.score, 3), **_turn_data(hit.turn, full=False)}
             )
@@ -281,7 +285,8 @@ def search(
         at = format_instant(hit.turn.at)[:16].replace("T", " ") if hit.turn.at else ""
         what = hit.turn.speaker + (f" {hit.turn.tool}" if hit.turn.tool else "")
         door.say(f"{door.style(at, 'dim')}  {door.style(what, 'bold')}  {door.style(one_line(hit.turn.text, 200))}")
-        door.say(f"    {door.style('↳ ' + cite, 'dim')}")
+        fetched = f"  (fetched from {hit.stored.fetched})" if hit.stored.fetched else ""
+        door.say(f"    {door.style('↳ ' + cite + fetched, 'dim')}")
     coverage = answer.coverage
     if door.as_json:
         own = {name: getattr(coverage, name) for name in coverage.__dataclass_fields__}
@@ -366,6 +371,8 @@ def _say_coverage(door: Door, answer: Any, asked: Any) -> None:
 
 
 def _group() -> typer.Typer:
+    from gitmem.cli import sessions_share
+
     app = blank()
     app.command("list", epilog="Example: gitmem sessions list")(listing)
     app.command(epilog="Example: gitmem sessions show 8c2f6a10 --role human")(show)
@@ -373,6 +380,8 @@ def _group() -> typer.Typer:
     app.command("for", epilog="Example: gitmem sessions for HEAD")(made)
     app.command(epilog="Example: gitmem sessions verify")(verify)
     app.command(epilog="Example: gitmem sessions restore 8c2f6a10")(restore)
+    app.command(epilog="Example: gitmem sessions share 8c2f6a10 --to origin")(sessions_share.share)
+    app.command(epilog="Example: gitmem sessions fetch origin")(sessions_share.fetch)
     app.callback(help="What the agents said here, as it was captured.", epilog="Example: gitmem sessions list")(
         _nothing
     )

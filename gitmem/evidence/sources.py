@@ -50,6 +50,9 @@ class Transcripts(Protocol):
     def turns(self, stored: StoredSession, generation: Generation) -> Iterable[Said]:
         """Who said what, by the rules of today, in order."""
 
+    def captured_here(self, stored: StoredSession) -> bool:
+        """Whether this clone itself captured the session. The words of a person in any other are anybody's."""
+
     def receipt(self, stored: StoredSession) -> str:
         """What is to be told when the host has not got the session any more; empty while it has."""
 

@@ -65,12 +65,15 @@ def resolve(ref: TranscriptRef, sources: Sources) -> Resolution:
 
     `human` only when these say that the quoted words are the person's own.
     """
-    from gitmem.store.sessions import stored_session
+    from gitmem.store.sessions import fetched_sessions, stored_session
 
     if not isinstance(ref.span, Span):
         return Resolution(ref, "missing", "the span is none")
     host, _, session = ref.session.partition("/")
     stored = stored_session(sources.backend, host, session) if host and session else None
+    fetched = fetched_sessions(sources.backend, host, session) if host and session and stored is None else []
+    if fetched:
+        stored = next((item for item in fetched if _has(item, ref)), fetched[0])
     if stored is None:
         return Resolution(ref, "unobservable", "the session is not in this clone")
     generation = stored.manifest.generation(ref.span.generation)
@@ -97,7 +100,24 @@ def resolve(ref: TranscriptRef, sources: Sources) -> Resolution:
     human = any(
         turn.speaker == ref.speaker == "human" and (ref.quote is None or ref.quote in turn.text) for turn in here
     )
+    if human and read and not read.captured_here(stored):
+        return Resolution(ref, "verified", _elsewhere(stored), text, quoted, human=False)
     return Resolution(ref, "verified", read.receipt(stored) if read else "", text, quoted, human)
+
+
+def _has(stored: StoredSession, ref: TranscriptRef) -> bool:
+    """Whether the cited bytes are in it: of two remotes one may have them."""
+    generation = stored.manifest.generation(ref.span.generation)
+    try:
+        cited = stored.span(generation, ref.span.start, ref.span.end) if generation else None
+    except CorruptRecord:
+        return False
+    return cited is not None and digest(cited) == ref.sha256
+
+
+def _elsewhere(stored: StoredSession) -> str:
+    where = f"fetched from {one_line(stored.fetched, 60)}" if stored.fetched else "not captured by this clone"
+    return f"the session was {where}: that a person said this is the word of whoever shared it"
 
 
 def _only_ours(ref: TranscriptRef, here: list[Said]) -> bool:

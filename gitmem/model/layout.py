@@ -22,6 +22,8 @@ BRANCH_SPACE: Final = "refs/heads/gitmem/"
 PRIVATE_SPACE: Final = "refs/gitmem/"
 SESSIONS: Final = "refs/gitmem/sessions/"
 SESSION_ARCHIVES: Final = "refs/gitmem/sessions-archive/"
+SHARED_SESSIONS: Final = "refs/gitmem/shared/"  # on a remote: what `gitmem sessions share` sent there
+REMOTES: Final = "refs/gitmem/remotes/"  # here: what is known of remotes
 
 # Where a record lies, by the short name that the search index and the gate call it by. Home is where a record that is
 # let in lies, by who may read it.
@@ -172,6 +174,35 @@ def session_ref(host: str, identifier: str) -> str:
 def archive_ref(month: str) -> str:
     """The archive of the sessions whose last capture was in `month`, such as `2026-11`."""
     return f"{SESSION_ARCHIVES}{month}"
+
+
+def shared_ref(folder: str) -> str:
+    """Where the session of a `session_folder` lies on a remote that it was shared to."""
+    return f"{SHARED_SESSIONS}{folder}"
+
+
+def sent_ref(remote: str, folder: str) -> str:
+    """What this clone sent of a session to a remote."""
+    return f"{REMOTES}{remote}/shared/{folder}"
+
+
+def fetched_session_ref(remote: str, folder: str) -> str:
+    """A session that somebody else shared, as it was fetched from a remote."""
+    return f"{REMOTES}{remote}/sessions/{folder}"
+
+
+def fetched_session(ref: str) -> tuple[str, str] | None:
+    """(remote, folder) of what `fetched_session_ref` gave; a remote's name may have slashes."""
+    parts = ref.removeprefix(REMOTES).split("/")
+    if not ref.startswith(REMOTES) or len(parts) < 5 or parts[-4] != "sessions":
+        return None
+    return "/".join(parts[:-4]), "/".join(parts[-3:])
+
+
+def is_session_folder(text: str) -> bool:
+    """Whether `<host>/<aa>/<session>` is what `session_folder` could give."""
+    parts = text.split("/")
+    return len(parts) == 3 and all(_is_name(part) for part in parts)
 
 
 def chunk_path(generation: int, start: int, end: int, suffix: str) -> str:

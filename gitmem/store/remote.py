@@ -155,6 +155,13 @@ def ask(place: Quarantine, remote: Remote, ref: str) -> Offer:
     return Offer(tip, empty)
 
 
+def offered(place: Quarantine, remote: Remote, space: str) -> dict[str, str]:
+    """The refs that the remote has below `space`, which ends with a slash. Raises RemoteError as `ask`."""
+    _require_full(f"{space}x")
+    rows = _listed(place, remote, f"what is below {space}", f"{space}*")
+    return {name: oid for oid, name in rows if name.startswith(space)}
+
+
 def _listed(place: Quarantine, remote: Remote, ref: str, *what: str) -> list[tuple[str, str]]:
     options = [word for word in what if word.startswith("--")]
     patterns = [word for word in what if not word.startswith("--")]

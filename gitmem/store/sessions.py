@@ -1,4 +1,8 @@
-"""Reading captured sessions: by name, from their refs and from the monthly archives."""
+"""Reading captured sessions: by name, from their refs, from the monthly archives, and those that were fetched.
+
+A fetched session says what whoever shared it says. It is read only by who asks for it, and behind one of the same name
+that was captured here.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +13,12 @@ from gitmem.errors import CorruptRecord, NotFound
 from gitmem.model.frozen import dataclass
 from gitmem.model.layout import (
     MANIFEST,
+    REMOTES,
     SESSION_ARCHIVES,
     SESSIONS,
     apart_path,
     chunk_path,
+    fetched_session,
     may_name_session,
     session_folder,
     session_name,
@@ -35,6 +41,18 @@ class StoredSession:
     @property
     def archived(self) -> bool:
         return bool(self.folder)
+
+    @property
+    def fetched(self) -> str:
+        """The remote that it was fetched from; empty for one that lies where capture writes."""
+        found = fetched_session(self.ref)
+        return found[0] if found else ""
+
+    @property
+    def tree(self) -> str:
+        """The id of the tree that the session is, wherever it lies."""
+        entry = self.view.entry(self.folder)
+        return entry.oid if entry else self.view.tree
 
     def path(self, generation: Generation, chunk: Chunk) -> str:
         """Where a chunk lies in the tree of `ref`."""
@@ -95,25 +113,34 @@ def stored_session(
     `archives`: what `session_archives` gave, for who asks often.
     """
     ref = session_ref(host, session)
-    own = _read(snapshot(backend, ref), ref, "")
+    folder = session_folder(host, session)
+    own = _read(snapshot(backend, ref), ref, "", folder)
     if own is not None:
         return own
-    folder = session_folder(host, session)
     for archive in session_archives(backend) if archives is None else archives:
-        found = _read(snapshot(backend, archive), archive, folder)
+        found = _read(snapshot(backend, archive), archive, folder, folder)
         if found is not None:
             return found
     return None
 
 
-def stored_sessions(backend: Backend, damaged: list[str]) -> Iterator[StoredSession]:
+def fetched_sessions(backend: Backend, host: str, session: str) -> list[StoredSession]:
+    """The session by its whole id, of each remote that it was fetched from."""
+    folder = session_folder(host, session)
+    refs = [ref for ref, _ in backend.refs(REMOTES) if (fetched_session(ref) or ("", ""))[1] == folder]
+    found = (_read(snapshot(backend, ref), ref, "", folder) for ref in refs)
+    return [item for item in found if item is not None and item.manifest.session == session]
+
+
+def stored_sessions(backend: Backend, damaged: list[str], *, fetched: bool = False) -> Iterator[StoredSession]:
     """Every session once, those with refs of their own first; what was captured on from an archive is not repeated.
+    With `fetched` also those that were fetched and not captured here.
 
     One that cannot be read keeps no other from being read: what is wrong with it is added to `damaged`.
     """
-    for ref, folder in _names(backend):
+    for ref, within, folder in _names(backend, fetched=fetched):
         try:
-            found = _read(snapshot(backend, ref), ref, "" if ref.startswith(SESSIONS) else folder)
+            found = _read(snapshot(backend, ref), ref, within, folder)
         except (CorruptRecord, NotFound) as error:
             damaged.append(error.message)
             continue
@@ -122,35 +149,41 @@ def stored_sessions(backend: Backend, damaged: list[str]) -> Iterator[StoredSess
 
 
 def sessions_like(backend: Backend, wanted: str) -> list[StoredSession]:
-    """The sessions that `[HOST/]PREFIX` names: one whose id is exactly that, else all whose id begins so."""
+    """The sessions that `[HOST/]PREFIX` names, fetched ones too: one whose id is exactly that, else all whose id begins
+    so."""
     host, slash, prefix = wanted.partition("/")
     if slash and prefix and (exact := stored_session(backend, host, prefix)):
         return [exact]
     meant = [("", wanted), *([(session_name(host), prefix)] if slash else [])]
     found = []
-    for ref, folder in _names(backend):
+    for ref, within, folder in _names(backend, fetched=True):
         stored_host, _, name = folder.split("/")
         begins = [prefix for host, prefix in meant if host in ("", stored_host) and may_name_session(name, prefix)]
-        stored = _read(snapshot(backend, ref), ref, "" if ref.startswith(SESSIONS) else folder) if begins else None
+        stored = _read(snapshot(backend, ref), ref, within, folder) if begins else None
         if stored is not None and stored.manifest.session.startswith(tuple(begins)):
             found.append(stored)
     whole = [item for item in found if wanted in (item.manifest.session, item.manifest.name)]
     return whole or found
 
 
-def _names(backend: Backend) -> Iterator[tuple[str, str]]:
-    """(ref, folder) of every session, as `stored_sessions`, without reading any."""
+def _names(backend: Backend, *, fetched: bool) -> Iterator[tuple[str, str, str]]:
+    """(ref, folder within its tree, `session_folder`) of every session, as `stored_sessions`, without reading any."""
     seen = set()
     for ref, _ in backend.refs(SESSIONS):
         folder = ref.removeprefix(SESSIONS)
         if folder.count("/") == 2:
             seen.add(folder)
-            yield ref, folder
+            yield ref, "", folder
     for archive in session_archives(backend):
         for folder in _folders(snapshot(backend, archive)):
             if folder not in seen:
                 seen.add(folder)
-                yield archive, folder
+                yield archive, folder, folder
+    for ref, _ in backend.refs(REMOTES) if fetched else ():
+        found = fetched_session(ref)
+        if found is not None and found[1] not in seen:
+            seen.add(found[1])
+            yield ref, "", found[1]
 
 
 def session_archives(backend: Backend) -> list[str]:
@@ -165,7 +198,8 @@ def _folders(view: Snapshot) -> Iterator[str]:
                 yield f"{host.name}/{fan.name}/{session.name}"
 
 
-def _read(view: Snapshot, ref: str, folder: str) -> StoredSession | None:
+def _read(view: Snapshot, ref: str, folder: str, name: str) -> StoredSession | None:
+    """`name`: the `session_folder` that the session has to belong to."""
     raw = view.read(f"{folder}/{MANIFEST}" if folder else MANIFEST)
     if raw is None:
         if view.commit is None or (folder and view.entry(folder) is None):
@@ -173,6 +207,6 @@ def _read(view: Snapshot, ref: str, folder: str) -> StoredSession | None:
         raise CorruptRecord(f"{ref} holds no session: there is no {MANIFEST}", hint=f"git log {ref}")
     manifest = manifest_from_bytes(raw, where=f"{ref}:{folder}/{MANIFEST}" if folder else f"{ref}:{MANIFEST}")
     expected = session_folder(manifest.host, manifest.session)
-    if (folder or ref.removeprefix(SESSIONS)) != expected:
+    if name != expected:
         raise CorruptRecord(f"{ref} holds the session {manifest.name}, which belongs at {expected}")
     return StoredSession(view, ref, folder, manifest)

@@ -75,6 +75,9 @@ class Heard:
             yield Turn(row["id"], row.get("call"), at, at + len(line), row["who"], row["text"])
             at += len(line) + 1
 
+    def captured_here(self, stored: StoredSession) -> bool:
+        return not stored.fetched
+
     def receipt(self, stored: StoredSession) -> str:
         return ""
 

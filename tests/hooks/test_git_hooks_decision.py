@@ -111,6 +111,14 @@ def test_private_refs_never_travel(name: str) -> None:
     assert hook_impl(name, *pushed(name, "refs/notes/gitmem", ZERO, B), checks)[0] == 0
 
 
+def test_a_server_takes_shared_sessions_and_a_desk_sends_none_by_git_push() -> None:
+    shared = "refs/gitmem/shared/claude-code/aa/one"
+    for name in ("pre-receive", "update"):
+        assert hook_impl(name, *pushed(name, shared, ZERO, B), World().checks)[0] == 0
+        assert hook_impl(name, *pushed(name, shared.replace("shared", "sessions"), ZERO, B), World().checks)[0] == 3
+    assert hook_impl("pre-push", *pushed("pre-push", shared, ZERO, B), World().checks)[0] == 3
+
+
 def test_a_private_ref_under_a_public_name_is_refused() -> None:
     line = f"refs/gitmem/inbox {B} refs/heads/backup {ZERO}\n".encode()
     assert hook_impl("pre-push", ["origin", "url"], line, World().checks)[0] == 3

@@ -227,6 +227,7 @@ def test_a_clone_without_the_session_believes_the_memory_and_says_what_it_cannot
     clone = tmp_path / "clone"
     git(host.repo.parent, "clone", "-q", str(host.repo), str(clone))
     git(clone, "fetch", "-q", "origin", "gitmem/main:gitmem/main")
+    assert person(clone, "trust", "--yes").code == 0
     assert person(clone, "verify", "--all").code == 0
     shown = person(clone, "show", memory)
     assert "active" in shown.out and "unobservable" in shown.out and "not in this clone" in shown.out
