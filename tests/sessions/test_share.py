@@ -88,7 +88,7 @@ def test_the_answer_that_got_lost_is_no_other_session(host: Host, server: Path) 
 def test_a_secret_that_became_known_later_keeps_all_of_it_here(host: Host, server: Path, seam: bool) -> None:
     host.write(line(said(1, "Hello.", host.repo, session=OTHER)), OTHER)
     long = "x" * (8 * 1024 * 1024) if seam else "x"
-    host.say(long, f"The pass phrase of the lamp is {PASSWORD} by the way.")
+    host.say("Hello.", long, f"The pass phrase of the lamp is {PASSWORD} by the way.")
     host.capture()
     assert share(host, "8c2f", "--dry-run").code == 0  # the control: nobody knows yet that it is one
     (host.repo / ".env").write_text(f"LAMP_PASSWORD={PASSWORD}\n")
