@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from gitmem.errors import CorruptRecord, UsageError
 
 if TYPE_CHECKING:
-    from gitmem.policy.directives import Language
+    from gitmem.policy.directives import Directive, Language
 
 
 def languages(environ: Mapping[str, str]) -> tuple[Language, ...]:
@@ -23,6 +23,13 @@ def languages(environ: Mapping[str, str]) -> tuple[Language, ...]:
     if own is not None and own.is_dir():
         found |= {path.stem: path for path in sorted(own.glob("*.yaml"))}
     return tuple(_language(path, path.stat().st_mtime_ns) for path in found.values())
+
+
+def said_in(environ: Mapping[str, str], text: str) -> tuple[Directive, ...]:
+    """The directives in what a person might say. Raises as `languages` does."""
+    from gitmem.policy.directives import directives
+
+    return directives(text, languages(environ))
 
 
 def own_rules(environ: Mapping[str, str]) -> Path | None:

@@ -8,7 +8,7 @@ import typer
 
 from gitmem.app import directives as app_directives
 from gitmem.app.belief import believed_view
-from gitmem.app.directive_rules import languages, own_rules
+from gitmem.app.directive_rules import languages, own_rules, said_in
 from gitmem.app.learn_settings import learn_file, learns
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import blank
@@ -16,7 +16,6 @@ from gitmem.cli.door import Door
 from gitmem.cli.learned import say_proposals
 from gitmem.model.nouns import Memory, TranscriptRef
 from gitmem.model.text import escape, one_line
-from gitmem.policy.directives import Directive, directives
 
 
 def listing(ctx: typer.Context) -> None:
@@ -47,11 +46,21 @@ def test(
 ) -> int:
     """What would be learned from these words. Nothing is written; exit code 1 when it is nothing."""
     door: Door = ctx.obj
-    rules = languages(door.env.environ)
-    found = directives(line, rules)
+    found = said_in(door.env.environ, line)
     for item in found:
         if door.as_json:
-            door.data(_found(item))
+            door.data(
+                {
+                    "kind": item.kind,
+                    "title": item.title,
+                    "polarity": item.polarity,
+                    "team": item.team,
+                    "line": item.line,
+                    "characters": [item.start, item.end],
+                    "bytes": [item.start_byte, item.end_byte],
+                    "rule": item.rule,
+                }
+            )
             continue
         about = f"{item.kind}, {'the whole team' if item.team else 'you'}, {item.polarity}, rule {item.rule}"
         door.say(door.style(one_line(item.title, 120)))
@@ -59,7 +68,9 @@ def test(
         door.say(door.style(f"  “{one_line(item.line, 160)}”, bytes {item.start_byte}-{item.end_byte}", "dim"))
     if not found and not door.as_json:
         own = own_rules(door.env.environ)
-        door.note(f"nothing: languages {', '.join(rule.code for rule in rules)}; more by file in {own}")
+        door.note(
+            f"nothing: languages {', '.join(rule.code for rule in languages(door.env.environ))}; more by file in {own}"
+        )
     return 0 if found else 1
 
 
@@ -81,19 +92,6 @@ def _data(memory: Memory) -> dict[str, object]:
         "team": app_directives.TEAM_TAG in memory.tags,
         "lines": [{"quote": escape(quote), "evidence": where} for quote, where in _said(memory)],
         "supersedes": list(memory.linked("supersedes")),
-    }
-
-
-def _found(item: Directive) -> dict[str, object]:
-    return {
-        "kind": item.kind,
-        "title": item.title,
-        "polarity": item.polarity,
-        "team": item.team,
-        "line": item.line,
-        "characters": [item.start, item.end],
-        "bytes": [item.start_byte, item.end_byte],
-        "rule": item.rule,
     }
 
 
