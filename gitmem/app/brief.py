@@ -17,19 +17,21 @@ from gitmem.app.moments import Moment
 from gitmem.app.plans import open_plans
 from gitmem.app.recalling import Item
 from gitmem.app.reminded import not_yet, note
+from gitmem.app.use import faded, note_told
 from gitmem.errors import GitmemError
 from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Filter
 from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import WAITING
 from gitmem.policy.visibility import visible, withheld_view
-from gitmem.recall.query import Query
+from gitmem.recall.query import Hit, Query
 
 _STATE: Final = "brief"
 _LOOKED_AT: Final = 40  # newest memories of a sort; beyond them only what is about the files that are worked on
 # A rule that is about other files than those that are worked on, and one that is about no file: by judgement.
 _ELSEWHERE: Final = 0.4
 _EVERYWHERE: Final = 0.9
+_FADING: Final = ("standing", "traps")  # sections from which an inference goes that was told often and never used
 _WITHDRAWN: Final = ("superseded", "wrong", "archived", "disputed")
 
 
@@ -126,6 +128,9 @@ def brief(ground: Ground) -> Brief:
         "reminders": _reminders(ground, places, seen),
         "traps": _traps(ground, places, seen),
     }
+    unused = faded(ground.private, ground.env.environ)
+    for name in _FADING if unused else ():
+        found[name] = [(hit, near) for hit, near in found[name] if not (hit.id in unused and _fades(hit))]
     told = {hit.id for ranked in found.values() for hit, _ in ranked}
     if position is not None:
         found["changed"] = [pair for pair in _changed(ground, position, seen) if pair[0].id not in told]
@@ -154,12 +159,19 @@ def brief(ground: Ground) -> Brief:
     )
 
 
-def remember_told(told: Brief, shown: Iterable[Item]) -> None:
-    """The next brief tells what changes from here on, and a reminder that was shown comes up no more. A clone that may
-    not be written to tells it all again."""
+def remember_told(told: Brief, shown: Iterable[Item], environ: Mapping[str, str]) -> None:
+    """The next brief tells what changes from here on, a reminder that was shown comes up no more, and an inference that
+    was told often and never used fades. A clone that may not be written to tells it all again."""
+    items = list(shown)
     with suppress(GitmemError):
         state.save(told.private, _STATE, {"commit": told.moment.commit})
-        note(told.private, shown)
+        note(told.private, items)
+        note_told(told.private, environ, [item.memory.id for item in items if _fades(item.hit)])
+
+
+def _fades(hit: Hit) -> bool:
+    """What was concluded, and neither said by a person nor seen."""
+    return hit.memory.origin == "inferred"
 
 
 def _last(ground: Ground) -> tuple[str | None, int | None]:

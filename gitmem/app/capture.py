@@ -99,15 +99,19 @@ def _swept(
         sweeper.finish()
     done = [_as_it_ended(item, sweeper.unmoved) for item in done]
     _note_swept(workspace, adapters, done, faults)
+    commits: list[str] = []
     if (workspace.location.private / NOTED).exists() or (workspace.location.private / NOTED_ASIDE).exists():
         from gitmem.app.session_commits import note_commits
 
-        note_commits(workspace)
+        commits = note_commits(workspace)
     learned = learn(workspace, progress)
     from gitmem.app.learning import learn_captured
 
     known = {f"{item.host}/{item.session}" for item in done if item.bytes} & origins.keys()
     taught = learn_captured(workspace, sorted(known))
+    from gitmem.app.use_heard import note_use
+
+    note_use(workspace, sorted(known), commits)
     archived = 0 if paths else archive_sealed(workspace)
     if repack_due(workspace.location):
         repack(workspace.location)

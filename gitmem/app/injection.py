@@ -105,11 +105,11 @@ def _told(env: Env, heard: Said, path: Path) -> str:
     if room["brief"] and heard.moment != "edit" and (heard.moment == "start" or not known.briefed):
         told.append(answered(env, lambda ground: _brief(ground, known, room["brief"])))
     if heard.moment == "prompt" and (most := min(room["prompt"], CEILING - sum(part.tokens for part in told))) > 0:
-        now_known = _with(known, told)
+        now_known = _with(known, told, env.now())
         told.append(answered(env, lambda ground: _prompt(ground, heard, now_known, most)))
     if heard.moment == "edit" and room["edit"]:
         told.append(answered(env, lambda ground: _edit(ground, heard, known, room["edit"])))
-    fresh = _with(known, told)
+    fresh = _with(known, told, env.now())
     if heard.moment != "edit":
         fresh = replace(fresh, briefed=True)
     if fresh != known or heard.forgets:
@@ -125,7 +125,7 @@ def _brief(ground: Ground, known: shown.Shown, budget: int) -> Block:
     items = [item for _, item in found.in_turn() if version(item.hit) not in known.versions]
     news = [] if known.briefed else found.news()
     told = _block(ground, items, budget, "this repository", [*news, *found.warnings], turn=found.turn_of())
-    remember_told(found, ())
+    remember_told(found, told.told, ground.env.environ)
     return told
 
 
@@ -181,9 +181,10 @@ def version(hit: Hit) -> str:
     return f"{hit.id}:{hit.changed}"
 
 
-def _with(known: shown.Shown, told: Sequence[Block]) -> shown.Shown:
-    versions = [version(item.hit) for part in told for item in part.told]
-    return replace(known, versions=tuple(dict.fromkeys((*known.versions, *versions))))
+def _with(known: shown.Shown, told: Sequence[Block], now: datetime) -> shown.Shown:
+    hits = [item.hit for part in told for item in part.told]
+    since = {**{hit.id: int(now.timestamp()) for hit in hits}, **known.since}
+    return replace(known, versions=tuple(dict.fromkeys((*known.versions, *map(version, hits)))), since=since)
 
 
 def asked(prompt: str) -> str:

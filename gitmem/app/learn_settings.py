@@ -9,7 +9,7 @@ from typing import Final
 
 from gitmem.errors import UsageError
 
-DEFAULT: Final[Mapping[str, bool]] = {"directives": True, "lessons": True}
+DEFAULT: Final[Mapping[str, bool]] = {"directives": True, "lessons": True, "use": True, "distill": False}
 
 
 def learns(environ: Mapping[str, str], what: str) -> bool:

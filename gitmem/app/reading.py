@@ -13,6 +13,7 @@ from gitmem.app.moments import moment
 from gitmem.app.read_filters import Filters, about
 from gitmem.app.review_levels import SAYING
 from gitmem.app.signing import level, who_signed
+from gitmem.app.use import note
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.errors import NotFound, UsageError
 from gitmem.evidence.drift import drifts, said
@@ -68,6 +69,7 @@ def show(workspace: Workspace, prefix: str, *, at: str | None = None) -> Shown:
     # A stored human reference was judged by the channel of its own event; here it is only shown.
     resolved = resolutions(view, found.memory, "terminal")
     became = drifts_of(workspace, view, found.memory)
+    note(workspace.location.private, workspace.env.environ, "opened", [found.memory.id], workspace.env.now())
     then, level = moment if at is not None else None, _reviewed(view, found)
     return Shown(found.memory, found.ref, raw, resolved, became, then, level)
 

@@ -14,6 +14,7 @@ from gitmem.app.meaning import learn
 from gitmem.app.moments import Moment, moment
 from gitmem.app.read_filters import Filters, about
 from gitmem.app.structure import Beside, beside_each, replacement, without_repetition
+from gitmem.app.use import strengths
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass, field, replace
 from gitmem.model.judgement import Filter
@@ -35,6 +36,7 @@ _AROUND: Final = ".,;:!?()[]{}<>\"'`"
 _REPLACED_HITS: Final = 10  # superseded hits that may give their place to others
 _EVERY: Final = 3 * CANDIDATES  # more than is ever ranked
 _NEAR_MISSES: Final = 20  # withheld candidates that are looked at when nothing may be said
+_PUT_AWAY: Final = 3  # archived memories that are offered back
 _EARLIER: Final = ("superseded", "wrong", "archived", "disputed")  # that once held, and are told of on request
 _QUOTED: Final = pattern(r'"([^"]+)"')
 
@@ -139,6 +141,24 @@ def sure(ground: Ground, asked: Asked, is_new: Callable[[Hit], bool]) -> tuple[I
     return _finished(ground, [_item(hit, seen, then, 0) for hit in hits], seen, then)
 
 
+def archived(ground: Ground, asked: Asked) -> tuple[Hit, ...]:
+    """What was put away and would answer, each by itself, for a person who may bring it back; never for an agent.
+
+    Nothing of an answer about the past, nor of one that tells earlier values anyhow."""
+    if asked.as_of is not None or asked.history or asked.filters.statuses:
+        return ()
+    viewer = asked.filters.narrowed(ground.viewer)
+    then = moment(ground, None)
+    found: dict[str, Hit] = {}
+    for question in asked.questions:
+        query = query_of(asked, question, then, _PUT_AWAY)
+        hits = ground.index.search(query, withheld_view(viewer, ("archived",))).hits
+        path = asked.filters.path
+        good = (hit for hit in hits if hit.confidence >= SURE and (path is None or about(hit.memory, path)))
+        found.update((hit.id, hit) for hit in good)
+    return tuple(found.values())[:_PUT_AWAY]
+
+
 def _finished(ground: Ground, items: Sequence[Item], seen: Filter, then: Moment) -> tuple[Item, ...]:
     """The items with what belongs beside them and with what became of the lines that they cite."""
     memories = [item.memory for item in items]
@@ -212,7 +232,8 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
     replaced = withheld_view(ground.viewer, ("superseded",))
     most = limit + _REPLACED_HITS if path is None else _EVERY  # the index knows only about which folder a pattern is
     places, named = standing(ground, question)
-    query = replace(query_of(asked, question, then, most), places=places, aside=named)
+    used = strengths(ground.private, ground.env.environ, ground.now) if asked.as_of is None else {}
+    query = replace(query_of(asked, question, then, most), places=places, aside=named, used=used)
     found = ground.index.search(query, seen, also=replaced)
     hits: dict[str, Hit] = {}
     looked_at = 0

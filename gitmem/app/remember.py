@@ -18,7 +18,7 @@ from gitmem.model.frozen import dataclass
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Decision, Reason
 from gitmem.model.layout import HOMES, INBOX, MAIN, PLACES
-from gitmem.model.nouns import Config, Draft, EvidenceRef, Link, Memory, Proposal, Scope
+from gitmem.model.nouns import Config, Draft, EvidenceRef, Link, Memory, MemoryRef, Proposal, Scope
 from gitmem.model.records import digest, event_from_bytes
 from gitmem.model.text import one_line
 from gitmem.model.vocabulary import VISIBLE
@@ -69,7 +69,26 @@ def remember(
 
     outcome = write(workspace, plan, subject=_subject, dry_run=dry_run, lookup=lookup)
     written = iter(outcome.judged)
+    if not dry_run:
+        _note_cited(workspace, [item.mutation.change.after for item in outcome.judged])
     return [item if item is not None else _fate(next(written)) for item in kept]
+
+
+def _note_cited(workspace: Workspace, memories: Sequence[Memory]) -> None:
+    """Who builds on a memory has used it; who contradicts it or puts something in its place has not."""
+    env = workspace.env
+    if env.channel not in ("terminal", "agent", "tool"):
+        return
+    against = ("supersedes", "contradicts", "differs_from")
+    named = [link.to for memory in memories for link in memory.links if link.type not in against]
+    named += [
+        ref.id for memory in memories for ref in memory.evidence
+        if isinstance(ref, MemoryRef) and ref.role == "supports"
+    ]  # fmt: skip
+    if named:
+        from gitmem.app.use import note
+
+        note(workspace.location.private, env.environ, "cited", named, env.now())
 
 
 def _fate(item: Judged) -> Remembered:

@@ -78,15 +78,16 @@ class Answer:
     declined: str = ""
 
 
-def note_commits(workspace: Workspace) -> None:
-    """Take over what the hooks noted since the last time. Called by a capture, one at a time."""
+def note_commits(workspace: Workspace) -> list[str]:
+    """Take over what the hooks noted since the last time; the commits that are news. Called by a capture, one at a
+    time."""
     folder = workspace.location.private
     file, aside = folder / NOTED, folder / NOTED_ASIDE
     if not aside.exists():
         try:
             file.rename(aside)
         except FileNotFoundError:
-            return
+            return []
     made, rewrote = _read(workspace, aside.read_bytes()[:_LIMIT].decode("ascii", "replace"))
     state = load(folder, _STATE)
     kept = state.get("commits", {})
@@ -94,6 +95,7 @@ def note_commits(workspace: Workspace) -> None:
     commits = {**kept, **{c.oid: _row(c) for c in _commits(workspace, new, made)}}
     save(folder, _STATE, {"commits": commits, "rewrote": {**state.get("rewrote", {}), **rewrote}})
     aside.unlink()
+    return new
 
 
 def _read(workspace: Workspace, text: str) -> tuple[dict[str, str], dict[str, str]]:

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
 from gitmem.app import state
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, field
 
 FOLDER: Final = "shown"
 MOST_SESSIONS: Final = 64
@@ -23,10 +23,12 @@ _PLAIN: Final = 120  # characters
 
 @dataclass(frozen=True)
 class Shown:
-    """versions: of memories that the session holds, the oldest first. briefed: it holds a brief."""
+    """versions: of memories that the session holds, the oldest first. briefed: it holds a brief. since: Unix seconds of
+    when it was told of each memory first, by id."""
 
     versions: tuple[str, ...] = ()
     briefed: bool = False
+    since: Mapping[str, int] = field(default_factory=dict)
 
 
 @contextmanager
@@ -59,12 +61,22 @@ def load(path: Path) -> Shown:
     data = state.load(path.parent, path.name)
     versions = data.get("versions")
     known = tuple(one for one in versions if isinstance(one, str)) if isinstance(versions, list) else ()
-    return Shown(known, data.get("briefed") is True)
+    since = data.get("since")
+    times = {name: at for name, at in since.items() if type(at) is int} if isinstance(since, dict) else {}
+    return Shown(known, data.get("briefed") is True, times)
+
+
+def told_since(private: Path, host: str, name: str) -> Mapping[str, int]:
+    """When a session was told first of each memory that it holds; empty for a session that no hook told anything."""
+    folder = private / FOLDER
+    return load(folder / _file(f"{host} {name}")).since
 
 
 def save(path: Path, shown: Shown) -> None:
     is_new = not path.with_name(f"{path.name}.json").exists()
-    state.save(path.parent, path.name, {"versions": list(shown.versions[-MOST_IDS:]), "briefed": shown.briefed})
+    since = dict(list(shown.since.items())[-MOST_IDS:])
+    kept = {"versions": list(shown.versions[-MOST_IDS:]), "briefed": shown.briefed, "since": since}
+    state.save(path.parent, path.name, kept)
     if is_new:
         _forget(sorted(path.parent.glob("*.json"), key=_changed)[:-MOST_SESSIONS])
 

@@ -46,7 +46,7 @@ def run(
         door.note(door.style(f"note: {warning}", "yellow"))
     if not peek:
         door.flush()
-        remember_told(found, shown)
+        remember_told(found, shown, door.env.environ)
 
 
 def _text(door: Door, found: Brief, budget: int, full: bool) -> Sequence[Item]:

@@ -62,7 +62,7 @@ def run(
 ) -> None:
     from gitmem.app.ground import answered
     from gitmem.app.read_filters import Filters
-    from gitmem.app.recalling import Asked, recall
+    from gitmem.app.recalling import Asked, archived, recall
 
     known(FORMATS, [form], "--format")
     filters = Filters(
@@ -83,13 +83,17 @@ def run(
         questions=(*([" ".join(words)] if words else []), *(questions or ())),
         filters=filters, phrase=phrase, previous=previous, as_of=as_of, history=history,
     )  # fmt: skip
-    answer = answered(door.env, lambda here: recall(here, asked))
+    to_person = form == "text" and not door.as_json and door.env.channel == "terminal"
+    answer, away = answered(door.env, lambda here: (recall(here, asked), archived(here, asked) if to_person else ()))
     if door.as_json:
         _data(door, answer, room, full)
     elif form == "prompt":
         _prompt(door, answer, asked.questions, PROMPT_BUDGET if room is None else room, full)
     else:
         _text(door, answer, asked.questions, room, full)
+    for hit in away:
+        door.say(f"archived: {door.style(hit.memory.title)}")
+        door.say(door.style(f'  → gitmem restore {hit.id[:8]} --because "…" brings it back', "dim"))
     for warning in answer.warnings:
         door.note(door.style(f"note: {warning}", "yellow"))
 

@@ -29,6 +29,7 @@ class Query:
     EVERY_VERSION is at any time. previous: the request before this one, whose words weigh less. places: paths that
     matter here, with how much, 0 to 1; what is about them is raised. only: this memory and no other.
     upto: of every version, those that stood at this position or before.
+    used: memories that are used here, with how likely each is needed, 0 to 1; they are raised.
     aside: words of the texts that say where and not what: they count for the order, not for how sure an answer is.
     """
 
@@ -52,6 +53,7 @@ class Query:
     only: str | None = None
     upto: int | None = None
     aside: tuple[str, ...] = ()
+    used: Mapping[str, float] = field(default_factory=dict)
     limit: int = 10
     offset: int = 0
     order: Literal["relevance", "newest"] = "relevance"

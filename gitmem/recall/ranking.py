@@ -52,6 +52,9 @@ _CHANCE_GROWS: Final = 0.115
 # is just as near as that.
 MEANING_FLOOR: Final = 0.7
 MEANING_SURE: Final = 0.45
+# The most that use raises a memory by, as a part of its score: as much as the difference between what was said and what
+# was imported, so that it decides between near ones and lets nothing weak overtake. By judgement: no set here has uses.
+USE_WEIGHT: Final = 0.06
 # What was said by a person or seen outranks what was concluded, imported or read elsewhere, when all else is near.
 ORIGIN_WEIGHT: Final = (0.9, 0.94, 0.97, 1.0, 1.0)  # by ORIGIN_RANK: external to human
 _STATE_WEIGHT: Final = tuple(VISIBLE.get(status, min(VISIBLE.values())) for status in (*STATUSES, "unknown"))
@@ -150,11 +153,12 @@ def rank(
     *,
     giving: bool = False,
     cosines: Mapping[int, float] | None = None,
+    used: Mapping[str, float] | None = None,
 ) -> list[Scored]:
     """Best first: (text/max + 0.3 grams/max + small additions) x the weight of state and origin.
 
     Equal scores: the newer first, then by id. giving: superseded ones are ranked for what stands in their place.
-    cosines: of the meaning, by `Candidate.place`, where it is known.
+    cosines: of the meaning, by `Candidate.place`, where it is known. used: by memory, how likely it is needed, 0 to 1.
     """
     rows = [(candidate, *_lexical(candidate, asked, corpus)) for candidate in candidates]
     top_text = max((row[1] for row in rows), default=0.0) or 1.0
@@ -172,6 +176,8 @@ def rank(
             lanes["date"] = DATE_WEIGHT
         if cosines and (alike := cosines[candidate.place]) > 0.0:
             lanes["meaning"] = MEANING_WEIGHT * alike
+        if used and (needed := used.get(candidate.ranked.id)):
+            lanes["use"] = USE_WEIGHT * needed * sum(lanes.values())
         score = sum(lanes.values()) * states[candidate.state] * ORIGIN_WEIGHT[candidate.origin]
         scored.append(Scored(candidate, round(score, 6), lanes, matched, told))
     return sorted(scored, key=_order)

@@ -93,7 +93,7 @@ class Reader:
         if self._near and not asked.literal and (near := self._near(asking, asked, corpus)):
             candidates += self._alike(near, passing, corpus.chance, {candidate.place for candidate in candidates})
             cosines = near.of([candidate.place for candidate in candidates])
-        order = rank(candidates, asked, corpus, query.places, giving=also is not None, cosines=cosines)
+        order = rank(candidates, asked, corpus, query.places, giving=also is not None, cosines=cosines, used=query.used)
         page = order[query.offset : query.offset + query.limit]
         hits = tuple(self._hit(scored, confidence(scored, asked, corpus)) for scored in page)
         return Found(hits, len(order), searched, max((hit.confidence for hit in hits), default=0.0))
