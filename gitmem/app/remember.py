@@ -85,6 +85,8 @@ def _note_cited(workspace: Workspace, memories: Sequence[Memory]) -> None:
         ref.id for memory in memories for ref in memory.evidence
         if isinstance(ref, MemoryRef) and ref.role == "supports"
     ]  # fmt: skip
+    doubted = {link.to for memory in memories for link in memory.links if link.type in against}
+    named = [identifier for identifier in named if identifier not in doubted]
     if named:
         from gitmem.app.use import note
 

@@ -49,6 +49,12 @@ def settle(workspace: Workspace) -> list[Settled]:
     return settled
 
 
+def decided(workspace: Workspace) -> list[Settled]:
+    """What `settle` would close."""
+    view = believed_view(workspace)
+    return [] if view.config is None or view.inbox.commit is None else list(_decided(view))
+
+
 def settle_quietly(workspace: Workspace) -> list[Settled]:
     """As `settle`, for a verb that has other things to do: a branch that may not be written to now keeps them open."""
     try:

@@ -63,6 +63,11 @@ class Used:
             total += before * mean
         return total
 
+    @property
+    def has_faded(self) -> bool:
+        """Whether briefs leave it out, if it is an inference."""
+        return self.told >= FADES_AFTER and not self.credits
+
     def strength(self, now: int) -> float:
         """0 for what was never used, below 1: how likely it is to be needed, by ACT-R's logistic with threshold 0 and
         noise 1."""
@@ -215,4 +220,4 @@ def faded(private: Path, environ: Mapping[str, str]) -> frozenset[str]:
     """Memories that were told in many briefs and neither used since nor ever credited."""
     if not (private / FILE).exists() or not is_on(environ):
         return frozenset()
-    return frozenset(name for name, used in load(private).items() if used.told >= FADES_AFTER and not used.credits)
+    return frozenset(name for name, used in load(private).items() if used.has_faded)

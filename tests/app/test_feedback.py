@@ -1,0 +1,77 @@
+"""`gitmem feedback`: useful counts here alone, wrong is for a person to decide."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from gitmem.app import use
+from tests.app.conftest import Ran
+from tests.app.steps import POOL, proposed, put, status, tips
+
+Run = Callable[..., Ran]
+WHY = "the pool was removed in March"
+
+
+@pytest.fixture(autouse=True)
+def begun(repo: Path, gitmem: Run) -> None:
+    assert gitmem(repo, "init").code == 0
+
+
+def test_a_persons_useful_is_credit_once_and_an_agents_a_use(repo: Path, gitmem: Run) -> None:
+    known = put(gitmem, repo, POOL)
+    before = tips(repo)
+    said = gitmem(repo, "feedback", known, "useful", "--json", channel="agent").lines[0]
+    kept = use.load(repo / ".git/gitmem")[known]
+    assert (said["result"], kept.count, kept.credits) == ("counted", 1, ())
+    results = [gitmem(repo, "feedback", known[:6], "useful", "--json").lines[0]["result"] for _ in range(2)]
+    kept = use.load(repo / ".git/gitmem")[known]
+    assert (results, kept.credits) == (["credited", "known"], (use.PERSON,))
+    assert use.sessions_crediting(kept) == 0
+    assert tips(repo) == before
+
+
+def test_wrong_from_a_person_is_asked_and_changes_nothing_without_an_answer(repo: Path, gitmem: Run) -> None:
+    known = put(gitmem, repo, POOL)
+    assert gitmem(repo, "feedback", known, "wrong").code == 2  # it needs a reason
+    before = tips(repo)
+    for typed in ("\n", "n\n", ""):
+        told = gitmem(repo, "feedback", known, "wrong", "--because", WHY, stdin=typed)
+        assert told.code == 0 and f"gitmem wrong {known[:8]}" in told.out and "nothing was changed" in told.out
+    answer = gitmem(repo, "feedback", known, "wrong", "--because", WHY, "--json").lines[0]
+    assert answer["result"] == "asked" and [line.split()[1] for line in answer["commands"]] == ["wrong", "dispute"]
+    assert tips(repo) == before
+    assert gitmem(repo, "feedback", known, "wrong", "--because", WHY, stdin="d\n").code == 0
+    assert status(gitmem, repo, known) == "disputed"
+    assert gitmem(repo, "restore", known, "--because", "no").code == 0
+    assert gitmem(repo, "feedback", known, "wrong", "--because", WHY, stdin="w\n").code == 0
+    assert status(gitmem, repo, known) == "wrong"
+
+
+@pytest.mark.parametrize("audience", ["team", "private"])
+def test_wrong_from_an_agent_waits_for_a_person(repo: Path, gitmem: Run, audience: str) -> None:
+    words = ("--private", "-e", 'human:"the pool holds twenty"') if audience == "private" else ()
+    known = put(gitmem, repo, POOL, *words)
+    told = gitmem(repo, "feedback", known, "wrong", "--because", WHY, "--json", channel="agent")
+    assert told.code == 0, told.err
+    candidate = told.lines[0]["candidate"]
+    shown = gitmem(repo, "show", candidate, "--json").lines[0]
+    assert (shown["status"], shown["scope"]["audience"]) == ("candidate", audience)
+    assert {"type": "contradicts", "to": known, "why": WHY}.items() <= shown["links"][0].items()
+    assert known not in use.load(repo / ".git/gitmem")  # who contradicts it has not used it
+    assert status(gitmem, repo, known) == "active"
+    assert WHY not in gitmem(repo, "recall", "twenty pool connections", "--format", "prompt", channel="agent").out
+    again = gitmem(repo, "feedback", known, "wrong", "--because", WHY, "--json", channel="agent")
+    assert again.lines[0]["candidate"] == candidate
+
+
+def test_what_nobody_is_told_is_neither(repo: Path, gitmem: Run) -> None:
+    waits = proposed(gitmem, repo, POOL)
+    assert gitmem(repo, "feedback", waits, "useful").code == 2
+    assert "gitmem reject" in gitmem(repo, "feedback", waits, "wrong", "--because", WHY).out
+    assert gitmem(repo, "feedback", waits, "helpful").code == 2
+    assert gitmem(repo, "feedback", "zzzz", "useful").code != 0
+    assert json.loads(gitmem(repo, "show", waits, "--json").out)["status"] == "candidate"
