@@ -202,7 +202,7 @@ def proposal_of(view: View, identifier: str, ref: str) -> Proposal | None:
     raw = source.read(names[0]) if names else None
     if raw is None:
         return None
-    event = event_from_bytes(raw, path=names[0], trusted=ref != INBOX)
+    event = event_from_bytes(raw, path=names[0], trusted=ref != INBOX or view.inbox_own)
     return event.proposed or Proposal(
         at=event.at, actor=event.actor, event=digest(raw), op=event.op, reason=event.reason or None
     )

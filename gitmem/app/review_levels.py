@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Final
 
-from gitmem.app.signing import level, signature, signers_at
+from gitmem.app.signing import bears_signature, level, signature, signers_at
 from gitmem.app.workspace import View
 from gitmem.model.layout import event_of_path
 from gitmem.model.nouns import Event
@@ -45,7 +45,7 @@ class ReviewLevels:
         commits = self._backend.log(tip, base=since)
         for commit, _, raw in self._backend.read_many(commits):
             parents = parse_commit(raw).parents
-            if b"\ngpgsig" not in raw or not parents:
+            if not parents or not bears_signature(raw):
                 continue
             signed = signature(raw, signers_at(self._backend, parents[0]))
             if signed.state != "good":

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 
 from gitmem.errors import GitmemError
 from gitmem.model.frozen import replace
+from gitmem.model.layout import CONFIG
+from gitmem.model.records import config_from_bytes
+from gitmem.policy.ssh_signature import NOT_SIGNED
 from gitmem.store.objects import parse_commit
 from gitmem.store.port import Backend
 from gitmem.store.snapshot import snapshot
@@ -33,16 +36,22 @@ def who_signed(backend: Backend, commit: str) -> Signed:
     """Whose signature a commit bears, by the signers that its first parent's policy names. An unreadable policy names
     nobody."""
     raw = backend.read(commit)[1]
+    if not bears_signature(raw):
+        return NOT_SIGNED
     parents = parse_commit(raw).parents
     return signature(raw, signers_at(backend, parents[0]) if parents else ())
 
 
+def bears_signature(raw: bytes) -> bool:
+    """Whether the bytes of a commit have a signature of any kind."""
+    return b"\ngpgsig" in raw.partition(b"\n\n")[0]
+
+
 def signature(raw: bytes, signers: Sequence[Signer]) -> Signed:
     """Whose signature stands in the bytes of a commit."""
-    from gitmem.policy.ssh_signature import NOT_SIGNED, signed_by
-
-    if b"\ngpgsig" not in raw.partition(b"\n\n")[0]:
+    if not bears_signature(raw):
         return NOT_SIGNED
+    from gitmem.policy.ssh_signature import signed_by
     from gitmem.store.signing import covered
 
     payload, armoured = covered(raw)
@@ -50,12 +59,12 @@ def signature(raw: bytes, signers: Sequence[Signer]) -> Signed:
 
 
 def signers_at(backend: Backend, commit: str) -> tuple[Signer, ...]:
-    """The signers that the policy of a commit names."""
+    """The signers that the policy of a commit names, which was verified."""
     try:
-        config = snapshot(backend, commit).config()
+        raw = snapshot(backend, commit).read(CONFIG)
+        return config_from_bytes(raw, path=CONFIG, trusted=True).signers if raw is not None else ()
     except GitmemError:
         return ()
-    return config.signers if config is not None else ()
 
 
 def people_of(config: Config | None) -> tuple[Signer, ...]:
