@@ -50,7 +50,7 @@ class Trusted:
 class About:
     """What a person should know before trusting. No text of a memory is in it.
 
-    `policy`: what gitmem.yaml says, and its SHA-256. `kinds`, `origins`, `statuses`, `authors`: how many. `remotes`:
+    `policy`: what gitmem.yaml says, and its SHA-256. `signers`: whose signatures it lets count. `kinds`, `origins`, `statuses`, `authors`: how many. `remotes`:
     name and address without credentials. `elsewhere`: clones of this project that were trusted before, each with
     whether what was trusted there is part of this history.
     """
@@ -63,6 +63,7 @@ class About:
     commits: int
     policy: str
     review: str
+    signers: tuple[str, ...]
     memories: int
     kinds: Mapping[str, int]
     origins: Mapping[str, int]
@@ -171,6 +172,7 @@ def about(view: View) -> About:
         commits=sum(commits.values()),
         policy=policy_digest(view),
         review=config.review,
+        signers=tuple(dict.fromkeys(one.principal for one in config.signers)),
         memories=sum(kinds.values()),
         kinds=dict(kinds.most_common()),
         origins=dict(origins.most_common()),

@@ -102,7 +102,7 @@ def _say_about(door: Door, found: app_trust.About) -> None:
         ("origins", several(found.origins)),
         ("states", several(found.statuses)),
         ("written by", f"{several(found.authors)} (as commits say; anyone can write any name)"),
-        ("signers", "signatures are not evaluated in this version"),
+        ("signers", ", ".join(found.signers) or "nobody: every review is level 0"),
     ]
     if found.quarantined:
         rows.append(("left out", f"{counted(found.quarantined, 'record')} failed verification; see gitmem doctor"))
@@ -120,6 +120,7 @@ def _about_data(found: app_trust.About, trusted: bool) -> Mapping[str, Any]:
         "repository": found.repository,
         "project": found.project,
         "aliases": list(found.aliases),
+        "signers": list(found.signers),
         "root": found.root,
         "tip": found.tip,
         "commits": found.commits,
