@@ -50,9 +50,9 @@ class Trusted:
 class About:
     """What a person should know before trusting. No text of a memory is in it.
 
-    `policy`: what gitmem.yaml says, and its SHA-256. `signers`: whose signatures it lets count. `kinds`, `origins`, `statuses`, `authors`: how many. `remotes`:
-    name and address without credentials. `elsewhere`: clones of this project that were trusted before, each with
-    whether what was trusted there is part of this history.
+    `policy`: what gitmem.yaml says, and its SHA-256. `signers`: whose signatures it lets count. `kinds`, `origins`,
+    `statuses`, `authors`: how many. `remotes`: name and address without credentials. `elsewhere`: clones of this
+    project that were trusted before, each with whether what was trusted there is part of this history.
     """
 
     repository: str
