@@ -15,6 +15,7 @@ from gitmem.app.capture_spool import spooled
 from gitmem.app.capture_sweep import Captured, Sweeper, Tools
 from gitmem.app.directives import Learned, learn
 from gitmem.app.directives_heard import never_listen
+from gitmem.app.forgotten import Forgotten, forgotten, remember_again
 from gitmem.app.state import load, save
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, UsageError
@@ -40,7 +41,7 @@ class Sweep:
 
     `sessions` are those that had changed; `archived` how many were put into a month's archive. `learned` is what a
     person directed in them; of transcripts that no host is known to keep nothing is learned, they may be anybody's.
-    `taught`: what failed and passed later in them, and how they ended.
+    `taught`: what failed and passed later in them, and how they ended. `forgotten`: what the retention setting let go.
     """
 
     busy: bool = False
@@ -51,6 +52,7 @@ class Sweep:
     faults: Mapping[str, str] = field(default_factory=dict)
     learned: Learned = field(default_factory=Learned)
     taught: Taught | None = None
+    forgotten: tuple[Forgotten, ...] = ()
 
     @property
     def failed(self) -> bool:
@@ -95,6 +97,9 @@ def _swept(
         if paths:
             wanted = _named(paths, wanted, adapters, named=named)
             never_listen(workspace, {f"{one.host}/{one.session}" for one in wanted}.difference(origins))
+            remember_again(workspace.location.private, (f"{one.host}/{one.session}" for one in wanted))
+        gone = forgotten(workspace.location.private)
+        wanted = [one for one in wanted if f"{one.host}/{one.session}" not in gone]
         done = [sweeper.capture(adapters[origin.host], origin) for origin in wanted]
         sweeper.finish()
     done = [_as_it_ended(item, sweeper.unmoved) for item in done]
@@ -113,6 +118,7 @@ def _swept(
 
     note_use(workspace, sorted(known), commits)
     archived = 0 if paths else archive_sealed(workspace)
+    dropped = [] if paths else _dropped(workspace, faults)
     if repack_due(workspace.location):
         repack(workspace.location)
     home = home_of(workspace)
@@ -124,7 +130,19 @@ def _swept(
         faults=faults,
         learned=learned,
         taught=taught,
+        forgotten=tuple(dropped),
     )
+
+
+def _dropped(workspace: Workspace, faults: dict[str, str]) -> list[Forgotten]:
+    """What the user's retention setting lets go. Where nobody can tell what is cited, nothing goes, and it is said."""
+    from gitmem.app.sessions_forget import forget_by_age_and_size
+
+    try:
+        return forget_by_age_and_size(workspace)
+    except GitmemError as error:
+        faults["retention"] = error.message
+        return []
 
 
 def _as_it_ended(item: Captured, unmoved: Mapping[str, str]) -> Captured:

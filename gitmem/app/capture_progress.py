@@ -6,7 +6,7 @@ All of it can be lost. Then every session is compared with its origin once, and 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -80,6 +80,10 @@ class Progress:
             "path": known.path, "stamp": known.stamp, "marks": known.marks, "plain": known.plain,
             "degraded": known.degraded, "remembered": list(known.remembered), "trees": list(known.trees),
         }  # fmt: skip
+
+    def forget(self, names: Iterable[str]) -> None:
+        for name in names:
+            self._changed = self._sessions.pop(name, None) is not None or self._changed
 
     def save(self) -> None:
         if not self._changed:

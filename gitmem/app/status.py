@@ -17,8 +17,10 @@ from gitmem.app.capture_progress import Progress, stamp_of
 from gitmem.app.capture_spool import SPOOL
 from gitmem.app.catch_up import opened_index
 from gitmem.app.doorbell import RUNG, doorbell_path
+from gitmem.app.forgotten import forgotten
 from gitmem.app.injection_log import failures, fired
 from gitmem.app.live import Live, live
+from gitmem.app.retention import retention
 from gitmem.app.state import load
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError
@@ -74,7 +76,8 @@ class MemoryHealth:
 class Health:
     """Everything that was looked at. `bytes` are those of the transcripts, `disk` those that git needs for them.
     `untold`: what went wrong of late when an agent should have been told something, the newest last. `proposals`: what
-    a person said of the whole team and only that person is told, see `app.directives`. `live`: sessions at work."""
+    a person said of the whole team and only that person is told, see `app.directives`. `live`: sessions at work. `retention`:
+    how long and how much is kept; `forgotten` sessions were let go."""
 
     hosts: tuple[HostHealth, ...]
     sessions: int
@@ -88,6 +91,8 @@ class Health:
     untold: tuple[Mapping[str, str], ...] = ()
     proposals: tuple[Memory, ...] = ()
     live: tuple[Live, ...] = ()
+    retention: str = "for ever"
+    forgotten: int = 0
 
     @property
     def is_fine(self) -> bool:
@@ -127,6 +132,8 @@ def status(workspace: Workspace) -> Health:
         untold=_untold(workspace),
         proposals=_proposals(workspace),
         live=live(workspace, kept),
+        retention=_retention(workspace),
+        forgotten=len(forgotten(location.private)),
     )
 
 
@@ -144,6 +151,7 @@ class _Look:
         self._swept: dict[str, Any] = load(self._private, SWEPT).get("hosts", {})
         self._progress = Progress(self._private, env.random)
         self._now = env.now()
+        self._gone = forgotten(self._private)
 
     def host(self, name: str, adapters: Mapping[str, Adapter]) -> HostHealth | None:
         """The health of one host; None for one that has no place of its own, whose files are captured when named."""
@@ -219,7 +227,9 @@ class _Look:
         except OSError:
             return False  # it went away meanwhile
         name = f"{origin.host}/{origin.session}"
-        return not self._progress.is_unchanged(name, str(origin.path), stamp, self._now.date().isoformat())
+        return name not in self._gone and not self._progress.is_unchanged(
+            name, str(origin.path), stamp, self._now.date().isoformat()
+        )
 
     def _age(self, path: Path) -> float:
         """Seconds since a file changed."""
@@ -250,6 +260,13 @@ def _proposals(workspace: Workspace) -> tuple[Memory, ...]:
 def _untold(workspace: Workspace) -> tuple[Mapping[str, str], ...]:
     since = format_instant(workspace.env.now() - _OF_LATE)
     return tuple(one for one in failures(workspace.location.private) if one["at"] >= since)
+
+
+def _retention(workspace: Workspace) -> str:
+    try:
+        return str(retention(workspace.env.environ))
+    except GitmemError as error:
+        return f"as nobody knows: {error.message}"
 
 
 def _capturing(workspace: Workspace) -> bool:

@@ -52,6 +52,13 @@ class Transcripts:
         known = None if stored.fetched else self._progress.known(stored.manifest.name)
         return known is not None and stored.tree in known.trees
 
+    def forgotten(self, name: str) -> str:
+        """When and why this clone let a session go; empty when it did not."""
+        from gitmem.app.forgotten import forgotten
+
+        item = forgotten(self.workspace.location.private).get(name)
+        return f"this clone let the session go on {item.at[:10]}: {item.why}" if item else ""
+
     def receipt(self, stored: StoredSession) -> str:
         path = self.origin(stored)
         if path is None or path.exists():

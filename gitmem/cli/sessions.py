@@ -382,6 +382,7 @@ def _group() -> typer.Typer:
     app.command(epilog="Example: gitmem sessions restore 8c2f6a10")(restore)
     app.command(epilog="Example: gitmem sessions share 8c2f6a10 --to origin")(sessions_share.share)
     app.command(epilog="Example: gitmem sessions fetch origin")(sessions_share.fetch)
+    app.command(epilog="Example: gitmem sessions forget --days 365 --dry-run")(sessions_share.forget)
     app.callback(help="What the agents said here, as it was captured.", epilog="Example: gitmem sessions list")(
         _nothing
     )

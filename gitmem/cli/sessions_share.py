@@ -1,4 +1,4 @@
-"""`gitmem sessions share` and `fetch`: sessions go to others, and come from them, only when somebody says so."""
+"""`gitmem sessions share`, `fetch` and `forget`: sessions go to others, come from them and go away when somebody says so."""
 
 from __future__ import annotations
 
@@ -101,6 +101,70 @@ def _item_data(item: app_share.Item, plan: app_share.Plan, kept: bool) -> dict[s
         "children": item.children,
         "sent": not kept,
     }
+
+
+def forget(
+    ctx: typer.Context,
+    sessions: Annotated[
+        list[str] | None,
+        typer.Argument(
+            help="[HOST/] and a session's id, or its first characters; without: what is beyond the limits.",
+            metavar="[SESSION]...",
+        ),
+    ] = None,
+    days: Annotated[int | None, typer.Option(min=1, help="Those without a new byte for so many days.")] = None,
+    size: Annotated[
+        int | None, typer.Option("--bytes", min=1, help="The oldest, until so many bytes of transcript are left.")
+    ] = None,
+    cited: Annotated[bool, typer.Option("--cited", help="Also those that a memory has as evidence.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+) -> None:
+    """Let captured sessions go, here and for good. For a person at a terminal.
+
+    Without SESSION and limits, those of your setting: {"days": 365, "bytes": 2000000000} in ~/.config/gitmem/retention.json,
+    which every capture keeps to. What a memory cites stays, unless --cited; then its evidence cannot be looked at any
+    more. A session that went is not captured again, unless its file is named to gitmem capture. The host's file and what
+    was shared stay. git gives the room back when it next collects what nothing leads to (git gc).
+    """
+    from gitmem.app import sessions_forget
+    from gitmem.app.retention import Retention, retention
+
+    door: Door = ctx.obj
+    if sessions and (days or size):
+        raise UsageError("name sessions or limits, not both", hint="gitmem sessions forget --days 365")
+    if not dry_run:
+        require_person(door.env, "forgetting what was captured", "gitmem sessions forget")
+    workspace = open_workspace(door.env)
+    limits = Retention(days, size) if days or size else retention(door.env.environ)
+    if not sessions and not limits.is_set:
+        raise UsageError("forget which sessions?", hint="gitmem sessions forget 8c2f6a10, or --days 365")
+    plan = sessions_forget.plan(workspace, sessions or (), limits, cited=cited)
+    for one, state in [*((one, "going") for one in plan.going), *((one, "kept") for one in plan.kept)]:
+        if door.as_json:
+            own = {"session": one.stored.manifest.name, "bytes": one.bytes, "why": one.why, "cited": list(one.cited)}
+            door.data({**own, "state": state, "forgotten": state == "going" and not dry_run and yes})
+        else:
+            by = f", cited by {', '.join(one.cited)}" if one.cited else ""
+            what = "goes" if state == "going" else "stays"
+            door.say(f"{what.ljust(6)} {door.style(one.stored.manifest.name)}  {one.bytes:,} bytes, {one.why}{by}")
+    if not plan.going:
+        if not door.as_json:
+            door.say("nothing goes")
+        return
+    if dry_run:
+        return
+    if not yes:
+        if door.as_json:
+            raise UsageError("nobody is there to be asked; nothing went", hint="gitmem sessions forget … --yes")
+        door.out(f"Forget {counted(len(plan.going), 'session')}? [y/N] ")
+        door.flush()
+        if door.env.stdin.readline().strip().lower() not in ("y", "yes"):
+            door.say("nothing went")
+            return
+    done = sessions_forget.forget(workspace, plan.going)
+    if not door.as_json:
+        door.say(f"{counted(len(done), 'session')} forgotten, {sum(item.bytes for item in done):,} bytes")
 
 
 def fetch(

@@ -61,6 +61,8 @@ def _shown(door: Door, health: Health) -> None:
         f"{counted(health.sessions, 'session')}, {health.bytes:,} bytes, "
         f"in git {counted(health.objects, 'object')} of {health.disk:,} bytes"
     )
+    gone = f", {health.forgotten:,} forgotten" if health.forgotten else ""
+    door.say(f"kept      {door.style(health.retention)}{gone}")
     for one in health.live:
         door.say(f"at work   {door.style(one.session)}, last record {format_instant(one.last)[:16].replace('T', ' ')}")
     if health.capturing:
@@ -101,6 +103,8 @@ def _data(health: Health) -> dict[str, object]:
         "fine": health.is_fine,
         "sessions": health.sessions,
         "bytes": health.bytes,
+        "retention": health.retention,
+        "forgotten": health.forgotten,
         "objects": health.objects,
         "disk": health.disk,
         "damaged": list(health.damaged),

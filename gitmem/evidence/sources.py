@@ -53,6 +53,9 @@ class Transcripts(Protocol):
     def captured_here(self, stored: StoredSession) -> bool:
         """Whether this clone itself captured the session. The words of a person in any other are anybody's."""
 
+    def forgotten(self, name: str) -> str:
+        """When and why this clone let the session go, which it had captured; empty when it did not."""
+
     def receipt(self, stored: StoredSession) -> str:
         """What is to be told when the host has not got the session any more; empty while it has."""
 

@@ -75,7 +75,8 @@ def resolve(ref: TranscriptRef, sources: Sources) -> Resolution:
     if fetched:
         stored = next((item for item in fetched if _has(item, ref)), fetched[0])
     if stored is None:
-        return Resolution(ref, "unobservable", "the session is not in this clone")
+        gone = sources.transcripts.forgotten(ref.session) if sources.transcripts else ""
+        return Resolution(ref, "unobservable", gone or "the session is not in this clone")
     generation = stored.manifest.generation(ref.span.generation)
     try:
         cited = stored.span(generation, ref.span.start, ref.span.end) if generation else None

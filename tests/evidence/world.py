@@ -78,6 +78,9 @@ class Heard:
     def captured_here(self, stored: StoredSession) -> bool:
         return not stored.fetched
 
+    def forgotten(self, name: str) -> str:
+        return ""
+
     def receipt(self, stored: StoredSession) -> str:
         return ""
 
