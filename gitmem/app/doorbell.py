@@ -25,10 +25,10 @@ def doorbell_path(environ: Mapping[str, str]) -> Path:
     return Path(home) / ".local/share/gitmem/doorbell"
 
 
-def doorbell_text(program: Path) -> bytes:
-    """The shipped doorbell with the path of gitmem in it."""
+def doorbell_text(program: Path | None) -> bytes:
+    """The shipped doorbell with the path of gitmem in it; without one it looks for gitmem on PATH."""
     text = (shipped("hooks") / "agent/doorbell").read_text(encoding="ascii")
-    return os.fsencode(text.replace("@PROGRAM@", shlex.quote(str(program)), 1))
+    return os.fsencode(text.replace("@PROGRAM@", shlex.quote(str(program or "")), 1))
 
 
 def is_current(path: Path, program: Path) -> bool:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Final, TextIO
@@ -44,6 +44,7 @@ AGENT_PROCESSES: Final[Mapping[str, str]] = {
     "goose": "goose",
     "crush": "crush",
 }
+_PATIENCE: Final = 60  # seconds for a program that is not ours
 CI_VARIABLES: Final = ("CI", "GITHUB_ACTIONS", "GITLAB_CI", "JENKINS_URL", "BUILDKITE")
 
 
@@ -151,3 +152,29 @@ def edit_text(env: Env, text: str, suffix: str) -> str | None:
             hint="name one that runs here: EDITOR=nano gitmem …",
         )
     return None if edited == text else edited
+
+
+def which(env: Env, program: str) -> Path | None:
+    """Where a program lies that PATH names; None when it does not."""
+    folders = [folder for folder in env.environ.get("PATH", "").split(os.pathsep) if folder.startswith("/")]
+    found = (Path(folder) / program for folder in folders)
+    return next((path for path in found if path.is_file() and os.access(path, os.X_OK)), None)
+
+
+def run_quietly(env: Env, words: Sequence[str]) -> str:
+    """Run a program that a person agreed to; "" when it did its work, else what it said or its exit code."""
+    import subprocess  # noqa: TID251
+
+    try:
+        done = subprocess.run(
+            list(words),
+            env=dict(env.environ),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=_PATIENCE,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return str(error)
+    said = done.stderr.decode(errors="replace").strip()
+    return "" if done.returncode == 0 else said or f"exit {done.returncode}"

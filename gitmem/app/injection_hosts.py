@@ -24,6 +24,8 @@ EVENTS: Final[Mapping[str, Mapping[str, Moment]]] = {
     "gemini-cli": {"SessionStart": "start", "BeforeAgent": "prompt", "PreCompress": "compact"},
     "copilot-cli": {"sessionStart": "start", "userPromptSubmitted": "prompt", "preCompact": "compact"},
     "antigravity": {"PreInvocation": "prompt"},
+    "opencode": {"prompt": "prompt", "compact": "compact"},  # what our plugins say
+    "pi": {"prompt": "prompt", "compact": "compact"},
 }  # fmt: skip
 # Names under which a host runs what it found in the settings of another one.
 _OTHER_NAMES: Final[Mapping[str, str]] = {
@@ -96,7 +98,7 @@ def answer(said: Said, text: str) -> str:
     told: dict[str, Any]
     if said.host == "cursor":
         told = {"additional_context": text}
-    elif said.host == "copilot-cli":
+    elif said.host in ("copilot-cli", "opencode", "pi"):
         told = {"additionalContext": text}
     elif said.host == "antigravity":
         told = {"injectSteps": [{"ephemeralMessage": text}]}

@@ -18,6 +18,7 @@ from gitmem.app.capture_spool import SPOOL
 from gitmem.app.catch_up import opened_index
 from gitmem.app.doorbell import RUNG, doorbell_path
 from gitmem.app.forgotten import forgotten
+from gitmem.app.host_settings import HOSTS
 from gitmem.app.injection_log import failures, fired
 from gitmem.app.live import Live, live
 from gitmem.app.retention import retention
@@ -162,7 +163,7 @@ class _Look:
             return HostHealth(name, "unknown", error.message)
         if not watched:
             return None
-        installed = tuple(agents.installed(self._env, name, self._top)) if name in agents.HOSTS else ()
+        installed = tuple(agents.installed(self._env, name, self._top)) if name in HOSTS else ()
         swept: dict[str, Any] = self._swept.get(name, {})
         rung = _time(self._private / SPOOL / f"{name}{RUNG}")
         try:
@@ -184,7 +185,7 @@ class _Look:
         )  # fmt: skip
 
     def _told(self, name: str) -> dict[str, str]:
-        events = agents.injecting(self._env, name, self._top) if name in agents.HOSTS else ()
+        events = agents.injecting(self._env, name, self._top) if name in HOSTS else ()
         return {event: fired(self._private, name, event) for event in events}
 
     def _places(self, watched: Sequence[Path]) -> list[Path]:

@@ -57,6 +57,7 @@ VERBS: Final[dict[str, Verb]] = {
     "review": Verb("review", "decide on what waits, with its evidence and what stands against it", "Write"),
     "install": Verb("install", "have agent hosts ring, so that their sessions are captured", "Sessions"),
     "uninstall": Verb("install", "take out of agent hosts what install put in", "Sessions"),
+    "package": Verb("package", "write a folder that an agent host installs as its plugin", "Sessions"),
     "capture": Verb("capture", "store what the agents' transcripts have gained, without secrets", "Sessions"),
     "sessions": Verb("sessions", "list, show, search, verify or restore captured sessions", "Sessions"),
     "lessons": Verb("lessons", "learn from captured sessions: what failed and passed later, what is open", "Sessions"),

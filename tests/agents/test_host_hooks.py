@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from gitmem.app.host_hooks import Hook, commands, inserts, with_inserts, without_hooks, without_inserts
+from gitmem.app.host_hooks import Hook, Shape, commands, inserts, with_inserts, without_hooks, without_inserts
+from gitmem.app.host_settings import HOSTS
 
 EVENTS = ("SessionStart", "Stop")
 BELL = "'/home/a b/it'\\''s/doorbell' claude-code"
@@ -106,3 +107,43 @@ def test_any_settings_survive(data: dict[str, Any], hooks: dict[str, Any] | None
     assert list(kept)[: len(whole)] == list(whole) and {**kept, "hooks": None} == {**whole, "hooks": None}
     assert [item for item in commands(changed) if item[1] != BELL] == commands(text)
     assert commands(without_hooks(changed, BELL)) == commands(text)
+
+
+FLAT = [HOSTS[name].shape for name in ("cursor", "copilot-cli", "antigravity")]
+HANDLER = {"command": "x", "bash": "y", "matcher": "a|b", "failClosed": True}
+
+
+@settings(deadline=None)
+@given(
+    shape=st.sampled_from(FLAT),
+    data=st.dictionaries(st.sampled_from(["a", "$schema", "mine"]), values, max_size=2),
+    events=st.none()
+    | st.dictionaries(
+        st.sampled_from(["Stop", "SessionStart", "Other"]), st.lists(st.just(HANDLER), max_size=2), max_size=3
+    ),
+    indent=st.sampled_from([None, 2, "\t"]),
+    grouped=st.booleans(),
+)
+def test_any_settings_survive_where_hooks_stand_without_groups(
+    shape: Shape, data: dict[str, Any], events: dict[str, Any] | None, indent: Any, grouped: bool
+) -> None:
+    if events is not None and grouped:  # which the hosts of this shape read as well
+        events = {event: [{"hooks": handlers}] for event, handlers in events.items()}
+    whole = {"version": 1, **data} if shape.version and events is not None else dict(data)
+    if events is not None:
+        whole[shape.section] = {**shape.inside, **events}
+    text = json.dumps(whole, indent=indent)
+    wanted = inserts(text, HOOKS, shape)
+    changed = with_inserts(text, wanted)
+    assert without_inserts(changed, [(at, len(piece)) for at, piece in wanted]) == text
+    assert inserts(changed, HOOKS, shape) == []
+    kept = json.loads(changed)
+    for event in EVENTS:
+        handler = kept[shape.section][event][-1]
+        assert handler[shape.command] == BELL and isinstance(handler[shape.timeout], int)
+    assert all(kept[key] == value for key, value in whole.items() if key != shape.section)
+    assert kept.get("version", 1) == 1 and all(kept[shape.section][key] is value for key, value in shape.inside.items())
+    assert [item for item in commands(changed, shape) if item[1] != BELL] == commands(text, shape)
+    rest = without_hooks(changed, BELL, shape)
+    assert commands(rest, shape) == commands(text, shape)
+    assert all(json.loads(rest)[key] == value for key, value in whole.items() if key != shape.section)

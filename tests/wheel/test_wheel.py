@@ -67,8 +67,9 @@ def test_the_wheel_holds_the_package_what_ships_with_it_and_nothing_else(wheel: 
     tracked = set(git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard").splitlines())
     there = {name for name in tracked if (ROOT / name).is_file()}
     package = {name for name in there if name.startswith("gitmem/")}
-    shipped = {f"gitmem/_shipped/{name}" for name in there if name.startswith(("hooks/", "schemas/"))}
-    assert {"gitmem/_shipped/hooks/agent/doorbell", "gitmem/_shipped/schemas/memory.schema.json"} <= shipped
+    shipped = {f"gitmem/_shipped/{name}" for name in there if name.startswith(("hooks/", "packages/", "schemas/"))}
+    some = ("hooks/agent/doorbell", "packages/skill.md", "schemas/memory.schema.json")
+    assert {f"gitmem/_shipped/{name}" for name in some} <= shipped
     version = wheel.name.split("-")[1]
     about = {
         f"git_mem-{version}.dist-info/{name}"
