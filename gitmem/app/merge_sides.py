@@ -16,7 +16,7 @@ from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord
 from gitmem.model import layout
 from gitmem.model.ids import is_memory_id
-from gitmem.model.nouns import Memory
+from gitmem.model.nouns import Config, Memory
 from gitmem.model.records import (
     config_bytes,
     config_from_bytes,
@@ -29,7 +29,7 @@ from gitmem.model.records import (
 from gitmem.model.vocabulary import VISIBLE
 from gitmem.share.events import merge_event
 from gitmem.share.memory import Side, merged_memory
-from gitmem.share.settings import merged_config
+from gitmem.share.settings import merged_config, ruling
 from gitmem.store.ahead import read_differing, read_paths
 from gitmem.store.objects import Entry
 from gitmem.store.remembering import Remembering
@@ -43,7 +43,8 @@ class Joined:
     """`files`: what becomes of every path that the sides have differently. `records`: those that the merge changed
     itself, `kept` the ids of which it kept a second text, `disputed` those that contradict others or what was
     rejected.
-    `withheld`: why a record that one side shows is not shown, by its path.
+    `withheld`: why a record that one side shows is not shown, by its path. `apart`: the sides have policies of which
+    only a person can say which stands, so nothing may be merged.
     """
 
     files: dict[str, File] = field(default_factory=dict)
@@ -51,6 +52,7 @@ class Joined:
     kept: list[str] = field(default_factory=list)
     disputed: list[str] = field(default_factory=list)
     withheld: dict[str, str] = field(default_factory=dict)
+    apart: bool = False
 
 
 def joined_views(workspace: Workspace, ours: JudgedView, theirs: JudgedView) -> Joined:
@@ -221,6 +223,8 @@ class _Merge:
 
     def _setting(self, change: Changed) -> None:
         mine, yours = self.news["branch"]
+        if change.path == layout.CONFIG and self._ruled(change):
+            return
         if change.old is not None and change.new is not None and bool(mine) != bool(yours):
             self.out.files[change.path] = change.old if mine else change.new
         elif change.path == layout.CONFIG and mine and yours:
@@ -228,18 +232,46 @@ class _Merge:
         else:
             self.out.files[change.path] = self._together(change)
 
-    def _config(self, change: Changed) -> None:
-        sides = [self._read(entry, change.path) or b"" for entry in (change.old, change.new)]
+    def _ruled(self, change: Changed) -> bool:
+        """The policy where keys of people protect it on a side; who knows more events counts for nothing there, for
+        anybody can copy an event. False where it is merged as other settings."""
+        if change.old is None or change.new is None:
+            return False
+        policies = self._policies(change)
+        stands = "both" if policies is None else ruling(*policies)
+        if stands == "both":
+            return False
+        if stands == "neither":
+            self.out.apart = True
+            return True
+        entry = change.old if stands == "ours" else change.new
+        self.out.files[change.path] = entry
+        if all(self.news["branch"]):
+            self._tell_policy(change, self._read(entry, change.path) or b"")
+        return True
+
+    def _policies(self, change: Changed) -> tuple[Config | None, Config, Config] | None:
+        """The policy of the base and of both sides; None when one of them cannot be read."""
         old = self.base.read(change.path)
         try:
-            one, other = (config_from_bytes(raw, path=change.path) for raw in sides)
-            before = config_from_bytes(old, path=change.path) if old is not None else None
+            one, other = (config_from_bytes(raw or b"", path=change.path) for raw in self._both_bytes(change))
+            return (None if old is None else config_from_bytes(old, path=change.path)), one, other
         except CorruptRecord:
+            return None
+
+    def _config(self, change: Changed) -> None:
+        policies = self._policies(change)
+        if policies is None:
             self.out.files[change.path] = self._together(change)
             return
         begun = [next(iter(side.main.event_names(None)), "").rsplit("/", 1)[-1] for side in (self.ours, self.theirs)]
-        raw = config_bytes(merged_config(before, one, other, ours_begun=begun[0], theirs_begun=begun[1]))
-        first, second = sorted(sides)
+        raw = config_bytes(merged_config(*policies, ours_begun=begun[0], theirs_begun=begun[1]))
+        self.out.files[change.path] = raw
+        self._tell_policy(change, raw)
+
+    def _tell_policy(self, change: Changed, raw: bytes) -> None:
+        """The event of what became of the policy of two sides that both changed it."""
+        first, second = sorted(side or b"" for side in self._both_bytes(change))
         event = merge_event(
             None,
             self._known(None),
@@ -250,7 +282,6 @@ class _Merge:
             after=digest(raw),
             reason="both sides changed the policy",
         )
-        self.out.files[change.path] = raw
         self.out.files[layout.event_path(event.id, None)] = event_bytes(event)
 
     def _together(self, change: Changed) -> File:

@@ -13,6 +13,7 @@ from typing import Final
 from gitmem.app.facts import gather
 from gitmem.app.merge_base import readable
 from gitmem.app.merge_sides import File, joined_views
+from gitmem.app.signing import people_of
 from gitmem.app.verify_fault import Checked
 from gitmem.app.verify_record import Ground
 from gitmem.app.verify_view import JudgedView
@@ -153,7 +154,7 @@ def check_taken(checked: Checked, taken: Sequence[Taken]) -> None:
             _memory(checked, item, identifier)
         elif item.path.startswith(f"{layout.CONFLICTS}/"):
             checked.tip("conflict.removed", "the merge lost or brought back a text that waits for a person", item.path)
-        elif item.path in _SETTINGS and not _knows_more(item, None):
+        elif item.path in _SETTINGS and (_protected(item) or not _knows_more(item, None)):
             checked.tip("merge.rollback", f"the merge took an older {item.path}", item.path)
         elif item.path == layout.README and item.new is None:
             checked.tip("file.removed", f"{item.path} was removed", item.path)
@@ -215,6 +216,11 @@ def _knows_more(item: Taken, identifier: str | None) -> bool:
     """True when a side that was taken has every event of the subject that the other sides have."""
     theirs = {name for other in item.others for name in _names(other, identifier)}
     return any(theirs <= set(_names(side, identifier)) for side in item.sides)
+
+
+def _protected(item: Taken) -> bool:
+    """The policy of sides that name people is what gitmem makes of them, whatever events lie beside it."""
+    return item.path == layout.CONFIG and any(people_of(side.config) for side in (*item.sides, *item.others))
 
 
 def _names(view: JudgedView, identifier: str | None) -> Iterator[str]:

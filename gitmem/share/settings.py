@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from gitmem.model.frozen import replace
 from gitmem.model.nouns import Config, Tombstone, TombstoneEntry
@@ -11,6 +11,34 @@ from gitmem.share.lists import by_value, canonical, united
 
 _STRICT_REVIEW: Final = ("local", "forge")
 _STRICT_ABSENCE: Final = ("hold", "refuse")
+
+
+def ruling(base: Config | None, ours: Config, theirs: Config) -> Literal["both", "ours", "theirs", "neither"]:
+    """Whose policy stands where keys of people protect it. both: they are merged; neither: only a person can say.
+
+    What a side changed while it named nobody was signed by nobody, so it stands against no policy that names people;
+    what it changed while it still named somebody whom the other side put out does not stand either. Symmetric.
+    """
+    first, mine, yours = _people(base), _people(ours), _people(theirs)
+    if ours == theirs or not (first or mine or yours):
+        return "both"
+    if base is not None and base in (ours, theirs):
+        return "theirs" if ours == base else "ours"
+    if not first:
+        if mine and yours:
+            return "neither"
+        stands, other = (ours, theirs) if mine else (theirs, ours)
+        return "neither" if other.project not in stands.projects else "ours" if mine else "theirs"
+    out, gone = first - mine, first - yours
+    if out == gone:
+        return "both"
+    return "ours" if out > gone else "theirs" if gone > out else "neither"
+
+
+def _people(config: Config | None) -> frozenset[tuple[str, ...]]:
+    """The keys of people that a policy names, without the comments behind them."""
+    signers = config.signers if config is not None else ()
+    return frozenset(tuple(one.key.split()[:2]) for one in signers if one.role == "person")
 
 
 def merged_config(base: Config | None, ours: Config, theirs: Config, *, ours_begun: str, theirs_begun: str) -> Config:
@@ -23,7 +51,7 @@ def merged_config(base: Config | None, ours: Config, theirs: Config, *, ours_beg
         ((ours_begun, ours), (theirs_begun, theirs)), key=lambda side: (side[0], canonical(side[1]))
     )
     project = base.project if base and base.project in (ours.project, theirs.project) else first.project
-    names = united(base.aliases if base else (), first.aliases, second.aliases, by_value, lambda _, name, __: name)
+    names = united(base.aliases if base else (), first.aliases, second.aliases, by_value, _one)
     others = [name for name in (ours.project, theirs.project) if name != project and name not in names]
     return replace(
         first,
@@ -34,8 +62,14 @@ def merged_config(base: Config | None, ours: Config, theirs: Config, *, ours_beg
             _STRICT_ABSENCE, base.unobservable if base else None, ours.unobservable, theirs.unobservable
         ),
         evidence=_evidence(base.evidence if base else {}, ours.evidence, theirs.evidence),
+        languages=united(base.languages if base else (), first.languages, second.languages, by_value, _one),
+        signers=united(base.signers if base else (), first.signers, second.signers, by_value, _one),
         extra=_extra(base.extra if base else {}, first.extra, second.extra),
     )
+
+
+def _one(_: object, item: Any, __: object) -> Any:
+    return item  # of one value
 
 
 def _stricter(order: tuple[str, ...], base: str | None, ours: str, theirs: str) -> Any:
