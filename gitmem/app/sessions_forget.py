@@ -55,7 +55,7 @@ class Plan:
 def plan(workspace: Workspace, names: Sequence[str], limits: Retention, *, cited: bool = False) -> Plan:
     """What has to go: the sessions that are named, else what is beyond `limits`; with `cited` also cited ones.
 
-    Raises NotFound and Ambiguous for a name, and what believing the memory raises: without it nobody knows what is cited.
+    Raises NotFound and Ambiguous for a name, and what believing the memory raises: else nobody knows what is cited.
     """
     if names:
         named = {stored.manifest.name: stored for stored in (session(workspace, name) for name in names)}
@@ -101,12 +101,7 @@ def drop(workspace: Workspace, going: Sequence[Going]) -> list[Forgotten]:
         return []
     backend, location, now = workspace.backend, workspace.location, workspace.env.now()
     at = format_instant(now.replace(microsecond=0))
-    gone = [
-        Forgotten(
-            one.stored.manifest.name, sha256(manifest_bytes(one.stored.manifest)).hexdigest(), one.bytes, at, one.why
-        )
-        for one in going
-    ]
+    gone = [Forgotten(one.stored.manifest.name, _digest(one.stored), one.bytes, at, one.why) for one in going]
     own = [one for one in going if not one.stored.fetched]
     with writer_lock(location):
         moves = [
@@ -128,6 +123,10 @@ def drop(workspace: Workspace, going: Sequence[Going]) -> list[Forgotten]:
     return gone
 
 
+def _digest(stored: StoredSession) -> str:
+    return sha256(manifest_bytes(stored.manifest)).hexdigest()
+
+
 def _without(workspace: Workspace, ref: str, dropped: Iterable[StoredSession]) -> RefMove:
     """The archive anew without some sessions, and without the history that still has them."""
     backend = workspace.backend
@@ -139,9 +138,8 @@ def _without(workspace: Workspace, ref: str, dropped: Iterable[StoredSession]) -
     left = {path.rsplit("/", 1)[0] for path, _ in base.walk() if path.endswith("/manifest.json")} - folders
     if not left:
         return RefMove(ref, None, base.commit, "gitmem: forget")
-    commit = transaction.commit(
-        f"archive: {len(left)} sessions of {ref.rsplit('/', 1)[-1]}", TOOL, TOOL, workspace.env.now()
-    )
+    month = ref.rsplit("/", 1)[-1]
+    commit = transaction.commit(f"archive: {len(left)} sessions of {month}", TOOL, TOOL, workspace.env.now())
     return RefMove(ref, commit, base.commit, "gitmem: forget")
 
 

@@ -77,8 +77,8 @@ class MemoryHealth:
 class Health:
     """Everything that was looked at. `bytes` are those of the transcripts, `disk` those that git needs for them.
     `untold`: what went wrong of late when an agent should have been told something, the newest last. `proposals`: what
-    a person said of the whole team and only that person is told, see `app.directives`. `live`: sessions at work. `retention`:
-    how long and how much is kept; `forgotten` sessions were let go."""
+    a person said of the whole team and only that person is told, see `app.directives`. `live`: sessions at work.
+    `retention`: how long and how much is kept; `forgotten` sessions were let go."""
 
     hosts: tuple[HostHealth, ...]
     sessions: int

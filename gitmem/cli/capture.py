@@ -71,8 +71,8 @@ def capture(
     changed = sum(item.bytes > 0 for item in sweep.sessions)
     tail = f", {counted(sweep.archived, 'session')} archived" if sweep.archived else ""
     door.say(f"{counted(changed, 'session')} captured, {sweep.unchanged:,} unchanged{tail}")
-    for item in sweep.forgotten:
-        door.say(f"forgotten  {door.style(item.name)}: {door.style(item.why)}")
+    for gone in sweep.forgotten:
+        door.say(f"forgotten  {door.style(gone.name)}: {door.style(gone.why)}")
     say_learned(door, sweep.learned)
     for read in sweep.taught.sessions if sweep.taught else ():
         for one in read.lessons:

@@ -1,4 +1,4 @@
-"""`gitmem sessions share`, `fetch` and `forget`: sessions go to others, come from them and go away when somebody says so."""
+"""`gitmem sessions share`, `fetch` and `forget`: they go to others, come from them, and go, when somebody says so."""
 
 from __future__ import annotations
 
@@ -122,10 +122,10 @@ def forget(
 ) -> None:
     """Let captured sessions go, here and for good. For a person at a terminal.
 
-    Without SESSION and limits, those of your setting: {"days": 365, "bytes": 2000000000} in ~/.config/gitmem/retention.json,
-    which every capture keeps to. What a memory cites stays, unless --cited; then its evidence cannot be looked at any
-    more. A session that went is not captured again, unless its file is named to gitmem capture. The host's file and what
-    was shared stay. git gives the room back when it next collects what nothing leads to (git gc).
+    Without SESSION and limits, those of your setting, which every capture keeps to: {"days": 365, "bytes": 2000000000}
+    in ~/.config/gitmem/retention.json. What a memory cites stays, unless --cited; then its evidence cannot be looked at
+    any more. A session that went is not captured again, unless its file is named to gitmem capture. The host's file
+    and what was shared stay. git gives the room back when it next collects what nothing leads to (git gc).
     """
     from gitmem.app import sessions_forget
     from gitmem.app.retention import Retention, retention
