@@ -20,7 +20,7 @@ from gitmem.model.vocabulary import EVIDENCE_TYPES, KINDS, LANGUAGES, WAITING
 from gitmem.policy.landing import decides, lands
 from gitmem.policy.review import UNPROVEN
 from gitmem.policy.secrets import find_secrets
-from gitmem.policy.ssh_signature import key_bytes
+from gitmem.policy.ssh_signature import evaluated, key_bytes
 from gitmem.policy.transitions import legal_moves
 
 SETTINGS: Final = {
@@ -62,6 +62,12 @@ def add_signer(workspace: Workspace, signer: Signer, reason: str) -> Config:
     if key_bytes(signer.key) is None:
         raise UsageError(
             "that is no public key of OpenSSH", hint="give the file, such as ~/.ssh/id_ed25519.pub, or its text"
+        )
+    if not evaluated(signer.key):  # nobody could ever change the policy again
+        raise UsageError(
+            f"signatures of a key of the kind {one_line(signer.key.split()[0], 60)} are not evaluated, so it can sign"
+            " nothing here",
+            hint="a key of ed25519, RSA or ECDSA that is in no hardware token",
         )
 
     def change(config: Config) -> Config:

@@ -61,6 +61,19 @@ def key_bytes(key: str) -> bytes | None:
     return raw if kind == words[0].encode() else None
 
 
+def evaluated(key: str) -> bool:
+    """Whether signatures of this public key are evaluated here; False for what cannot be read as a key too."""
+    from cryptography.exceptions import UnsupportedAlgorithm
+    from cryptography.hazmat.primitives.asymmetric import ec, ed25519, rsa
+    from cryptography.hazmat.primitives.serialization import load_ssh_public_key
+
+    try:
+        public = load_ssh_public_key(" ".join(key.split()[:2]).encode())
+    except (ValueError, struct.error, UnsupportedAlgorithm):
+        return False
+    return isinstance(public, ed25519.Ed25519PublicKey | rsa.RSAPublicKey | ec.EllipticCurvePublicKey)
+
+
 class _Signature(NamedTuple):
     key: bytes
     reserved: bytes

@@ -145,6 +145,26 @@ def test_keys_are_read_with_care(repo: Path, tmp_path: Path, gitmem: Run) -> Non
     assert "signer a-bot" not in gitmem(repo, "policy", "--json").lines[0]
 
 
+TOKEN = (  # a key in a hardware token
+    "sk-ssh-ed25519@openssh.com"
+    " AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIEX/dQ0v4127bEo8eeG1EV0ApO2lWbSnN6RWusn/NjqIAAAABHNzaDo="
+)
+
+
+def test_nobody_is_named_whose_signature_is_never_evaluated(repo: Path, tmp_path: Path, gitmem: Run) -> None:
+    # Named as the first person, such a key would lock the policy for good.
+    empty = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAAA=="
+    for key in (TOKEN, empty):
+        added = gitmem(repo, "policy", "signer", "add", "ann@example.invalid", key, *WHY)
+        assert added.code == 2 and "not evaluated" in added.err
+    for kind in ("ecdsa", "rsa"):
+        file = tmp_path / kind
+        subprocess.run(["ssh-keygen", "-q", "-t", kind, "-N", "", "-f", file], check=True)
+        added = gitmem(repo, "policy", "signer", "add", f"{kind}@example.invalid", f"{file}.pub", *WHY)
+        assert added.code == 0, added.err
+        sign_with(repo, file)
+
+
 def test_what_cannot_be_signed_is_not_written(repo: Path, tmp_path: Path, gitmem: Run) -> None:
     before = git(repo, "for-each-ref")
     sign_with(repo, tmp_path / "no-such-key")
