@@ -17,6 +17,7 @@ from gitmem.app.cues import due_at, waits
 from gitmem.app.drifts import drifts
 from gitmem.app.ground import Ground
 from gitmem.app.moments import Moment
+from gitmem.app.read_filters import Filters
 from gitmem.app.recalling import Answer, Item
 from gitmem.app.structure import beside_each, without_repetition
 from gitmem.errors import UsageError
@@ -85,6 +86,11 @@ def context(ground: Ground, named: Sequence[str], limit: int, *, companions: boo
     moment = Moment(None, ground.commit, ground.now)
     projects = tuple(sorted(ground.viewer.projects))
     return Context(paths, Answer(items, len(timely), searched, moment, projects, {}, ground.warnings))
+
+
+def from_here(ground: Ground, filters: Filters) -> Filters:
+    """`filters` with the path from the top of the repository: it is typed as git takes one, from where the reader is."""
+    return filters if filters.path is None else replace(filters, path=path_from_top(ground, filters.path))
 
 
 def path_from_top(ground: Ground, name: str) -> str:

@@ -7,6 +7,7 @@ from datetime import datetime, timezone
 from typing import Final
 
 from gitmem.app import belief
+from gitmem.app.context import from_here
 from gitmem.app.facts import resolutions, sources
 from gitmem.app.ground import Ground
 from gitmem.app.moments import moment
@@ -144,6 +145,7 @@ def committed(workspace: Workspace, commit: str) -> datetime:
 def listing(ground: Ground, filters: Filters) -> Listed:
     """Records by their fields, newest first: what may be shown and is true now, or in the states that are named
     whenever it is true."""
+    filters = from_here(ground, filters)
     wanted = _filter(ground, filters)
     query = Query(
         kinds=filters.kinds, tags=filters.tags, key=filters.key, path=filters.path, refs=_refs(filters),

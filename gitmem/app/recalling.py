@@ -105,6 +105,7 @@ def recall(ground: Ground, asked: Asked) -> Answer:
     """Raises UsageError for an empty question and NotFound for an `as_of` that names nothing."""
     if not asked.questions or not all(question.strip() for question in asked.questions):
         raise UsageError("recall what?", hint='gitmem recall "redis timeout"; gitmem list shows everything')
+    asked = replace(asked, filters=placed(ground, asked.filters))
     ground = replace(ground, viewer=asked.filters.narrowed(ground.viewer))
     then = moment(ground, asked.as_of)
     seen = visible(ground.viewer, at=asked.filters.valid_at or then.at)
@@ -130,6 +131,15 @@ def recall(ground: Ground, asked: Asked) -> Answer:
     return Answer(made, total, searched, then, tuple(sorted(ground.viewer.projects)), abstained, warnings)
 
 
+def placed(ground: Ground, filters: Filters) -> Filters:
+    """As `gitmem.app.context.from_here`, which most questions do not need."""
+    if filters.path is None:
+        return filters
+    from gitmem.app.context import from_here
+
+    return from_here(ground, filters)
+
+
 def sure(ground: Ground, asked: Asked, is_new: Callable[[Hit], bool]) -> tuple[Item, ...]:
     """What surely answers the first question, each by itself, and `is_new`; for a reader who did not ask, who is told
     nothing rather than why there is nothing."""
@@ -147,6 +157,7 @@ def archived(ground: Ground, asked: Asked) -> tuple[Hit, ...]:
     Nothing of an answer about the past, nor of one that tells earlier values anyhow."""
     if asked.as_of is not None or asked.history or asked.filters.statuses:
         return ()
+    asked = replace(asked, filters=placed(ground, asked.filters))
     viewer = asked.filters.narrowed(ground.viewer)
     then = moment(ground, None)
     found: dict[str, Hit] = {}

@@ -9,7 +9,7 @@ from gitmem.app.ground import Ground
 from gitmem.app.meaning import learn
 from gitmem.app.moments import Moment, moment
 from gitmem.app.read_filters import about
-from gitmem.app.recalling import SURE, Asked, query_of, search
+from gitmem.app.recalling import SURE, Asked, placed, query_of, search
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass, replace
 from gitmem.model.judgement import Filter
@@ -62,6 +62,7 @@ def why(ground: Ground, asked: Asked, expected: str | None) -> Why:
     if len(asked.questions) != 1 or not asked.questions[0].strip():
         raise UsageError("why what? one question is needed", hint='gitmem why "redis timeout" 7k3q')
     learn(ground)
+    asked = replace(asked, filters=placed(ground, asked.filters))
     question = asked.questions[0]
     ground = replace(ground, viewer=asked.filters.narrowed(ground.viewer))
     then = moment(ground, asked.as_of)

@@ -39,3 +39,17 @@ def test_a_place_and_what_changes_with_a_named_file_break_a_tie(repo: Path, gitm
     assert told(gitmem(repo / "src/docs", "recall", "timeouts", "--json")) == newest_first
     assert told(gitmem(repo, "recall", "timeouts for src/api/main.py", "--json")) == newest_first[::-1]
     assert told(gitmem(repo, "recall", "timeouts for src/none/main.py", "--json")) == newest_first
+
+
+def test_a_path_is_typed_as_git_takes_one_from_where_the_reader_is(repo: Path, gitmem: Run) -> None:
+    assert gitmem(repo, "init").code == 0
+    pool = "The pool holds twenty connections"
+    put(gitmem, repo, pool, "src/pool.py")
+    below = repo / "src"
+    for verb in (("recall", "twenty connections"), ("list",)):
+        assert told(gitmem(repo, *verb, "--path", "src/pool.py", "--json")) == [pool]
+        for path in ("pool.py", ".", "../src"):
+            assert told(gitmem(below, *verb, "--path", path, "--json")) == [pool]
+        assert told(gitmem(below, *verb, "--path", "src/pool.py", "--json")) == []
+        outside = gitmem(below, *verb, "--path", "../../elsewhere", "--json")
+        assert outside.code == 2 and "not inside" in outside.err
