@@ -63,6 +63,7 @@ VERBS: Final[dict[str, Verb]] = {
     "lessons": Verb("lessons", "learn from captured sessions: what failed and passed later, what is open", "Sessions"),
     "directives": Verb("directives", "what was learned from what you told your agents to do from now on", "Sessions"),
     "consolidate": Verb("consolidate", "close what time has decided, list what needs a person", "Sessions"),
+    "distill": Verb("distill", "have a model of yours draft candidates from a captured session", "Sessions"),
     "skill": Verb("skill", "what helped in two sessions, as a SKILL.md on your word", "Sessions"),
     "recall": Verb("reading", "what is known about these words, and still holds", "Read"),
     "context": Verb("unasked", "what still holds for these files, before an edit", "Read"),

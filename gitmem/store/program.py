@@ -11,8 +11,9 @@ from __future__ import annotations
 import subprocess  # noqa: TID251 - this module owns it
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from os import X_OK, access
+from os import X_OK, access, killpg, read, set_blocking, write
 from pathlib import Path
+from signal import SIGKILL
 from time import monotonic
 from typing import IO, Final, NamedTuple
 
@@ -21,6 +22,7 @@ from gitmem.model.text import one_line
 
 OLDEST_GIT = "2.36"
 _PARTING: Final = 5.0  # seconds
+_PIECE: Final = 65536  # bytes
 _LOOK: Final = 0.1  # seconds between two looks at what a watched git does
 
 # hooksPath: what gitmem writes has passed the gate, and a hook of gitmem's own would be called back by its own
@@ -182,8 +184,7 @@ def run_other(
     It is looked for in the absolute folders of PATH only, never where the repository lies; `name` may be an absolute
     path. Raises RemoteError when `timeout` seconds have passed.
     """
-    folders = [Path(part) for part in environ.get("PATH", "").split(":") if part.startswith("/")]
-    found = next((folder / name for folder in folders if access(folder / name, X_OK)), None)
+    found = program_on_path(name, environ)
     if found is None:
         return None
     try:
@@ -201,6 +202,81 @@ def run_other(
     except OSError:
         return None
     return Completed(done.returncode, done.stdout, done.stderr.decode("utf-8", "replace"))
+
+
+def run_bounded(
+    program: Path, arguments: Sequence[str], *, environ: Mapping[str, str], cwd: Path, stdin: bytes, most: int,
+    timeout: float,
+) -> Completed:  # fmt: skip
+    """Run a program of the user's and read no more than `most` bytes of each of its outputs; one byte more ends it and
+    everything that it started. Without a shell. Raises GitmemError when it cannot be started, RemoteError when
+    `timeout` seconds have passed."""
+    try:
+        process = subprocess.Popen(
+            [str(program), *arguments], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cwd,
+            env=dict(environ), start_new_session=True,
+        )  # fmt: skip
+    except OSError as error:
+        raise GitmemError(f"{program} cannot be started: {error.strerror}") from None
+    try:
+        out, err = _exchanged(process, stdin, most, monotonic() + timeout)
+        if len(out) <= most:
+            process.wait(_PARTING)
+    except subprocess.TimeoutExpired as error:
+        raise RemoteError(f"{program.name} did not end in {timeout:g} s", hint="try again later") from error
+    finally:
+        _end_group(process)
+    return Completed(process.returncode, out, err.decode("utf-8", "replace"))
+
+
+def _exchanged(process: Process, stdin: bytes, most: int, deadline: float) -> tuple[bytes, bytes]:
+    """What a program says on both outputs while it is given its input, up to one byte more than `most` of the first."""
+    from selectors import EVENT_READ, EVENT_WRITE, DefaultSelector
+
+    given, taken = process.stdin, process.stdout
+    told = process.stderr
+    if given is None or taken is None or told is None:
+        raise GitmemError("a program was started without pipes")
+    said = {taken: bytearray(), told: bytearray()}
+    left = memoryview(stdin)
+    with DefaultSelector() as selector, given, taken, told:
+        set_blocking(given.fileno(), False)
+        selector.register(given, EVENT_WRITE)
+        selector.register(taken, EVENT_READ)
+        selector.register(told, EVENT_READ)
+        while any(stream in (taken, told) for stream in (key.fileobj for key in selector.get_map().values())):
+            ready = selector.select(max(deadline - monotonic(), 0))
+            if not ready:
+                raise subprocess.TimeoutExpired(process.args, 0)
+            for key, _ in ready:
+                if key.fileobj is given:
+                    with suppress(BrokenPipeError, BlockingIOError):
+                        left = left[write(given.fileno(), left[:_PIECE]) :]
+                        if left:
+                            continue
+                    selector.unregister(given)
+                    given.close()
+                    continue
+                data = read(key.fd, _PIECE)
+                said[key.fileobj] += data  # type: ignore[index]
+                if not data:
+                    selector.unregister(key.fileobj)
+            if any(len(output) > most for output in said.values()):
+                break
+    return bytes(said[taken][: most + 1]), bytes(said[told][:most])
+
+
+def _end_group(process: Process) -> None:
+    """End a program and what it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        killpg(process.pid, SIGKILL)
+    process.wait()
+
+
+def program_on_path(name: str, environ: Mapping[str, str]) -> Path | None:
+    """Where a program of the user's lies: in the absolute folders of PATH only, or where an absolute `name` says."""
+    folders = [Path(part) for part in environ.get("PATH", "").split(":") if part.startswith("/")]
+    return next((folder / name for folder in folders if access(folder / name, X_OK)), None)
 
 
 def _watched(process: Process, timeout: float | None, watch: Callable[[], None]) -> tuple[bytes, bytes]:
