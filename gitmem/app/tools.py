@@ -220,6 +220,10 @@ def _session_get(env: Env, given: Given) -> str:
         page = list(islice(said, start, start + most + 1))
         rows = [{"turn": number, "record": turn.record, **_turn(turn, _TURN)} for number, turn in page[:most]]
         more = [{"more": f"start {start + most} goes on"}] if len(page) > most else []
+        if given.get("record"):
+            from gitmem.app.use_heard import note_opened
+
+            note_opened(workspace, stored.manifest.name, [turn.record for _, turn in page])
         return _framed(env, [{"session": stored.manifest.name}, *more, *rows], stored.manifest.name)
 
     return _in(env, told)

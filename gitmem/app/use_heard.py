@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.app import use
@@ -14,7 +15,8 @@ from gitmem.app.shown import told_since
 from gitmem.app.state import load, save
 from gitmem.errors import GitmemError
 from gitmem.model.ids import ALPHABET, MEMORY_ID_LENGTH
-from gitmem.model.layout import MAIN
+from gitmem.model.layout import MAIN, PRIVATE
+from gitmem.model.nouns import TranscriptRef
 from gitmem.model.pattern import pattern
 from gitmem.model.vocabulary import VISIBLE
 
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
 STATE: Final = "use-read"
 MOST_SEEN: Final = 400  # memories of one session, as `shown.MOST_IDS`
+MOST_LOOKED_AT: Final = 2000  # memories of one's own that may cite a record
 MOST_SESSIONS: Final = 200  # whose place is remembered
 _SHORTEST: Final = 8  # characters of a command by which a memory is known
 _ID: Final = pattern(rf"(?<![0-9A-Za-z])[{ALPHABET}]{{{MEMORY_ID_LENGTH}}}(?![0-9A-Za-z])")
@@ -48,6 +51,23 @@ def note_use(workspace: Workspace, names: Sequence[str], commits: Sequence[str] 
             if row:
                 rows[name] = row  # the latest stands last
         save(workspace.location.private, STATE, dict(list(rows.items())[-MOST_SESSIONS:]))
+    except GitmemError:
+        return
+
+
+def note_opened(workspace: Workspace, session: str, records: Sequence[str]) -> None:
+    """Who opens a record has opened the memories of one's own that cite it. Those of the team are not looked through:
+    there may be very many. Raises nothing of gitmem's own."""
+    try:
+        view = believed_view(workspace)
+        wanted = frozenset(records)
+        citing = [
+            memory.id
+            for memory in islice(view.memories(PRIVATE), MOST_LOOKED_AT)
+            if any(isinstance(ref, TranscriptRef) and ref.session == session and ref.record in wanted
+                   for ref in memory.evidence)
+        ]  # fmt: skip
+        _note(view, "opened", citing, workspace.env.now())
     except GitmemError:
         return
 

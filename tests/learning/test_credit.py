@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any
 
+from gitmem.app.env import Env
+from gitmem.app.tools import call
+from tests.app import conftest
 from tests.installed import agent
 from tests.learning.transcripts import FAILED, PASSED, Claude, Clone, Session
 
@@ -14,6 +18,7 @@ RUN = "python -m pytest tests/test_pool.py -q"
 FIRST = "8c2f6a10-7d1e-4c55-9a3b-2f1e0d9c8b7a"
 SECOND = "1d4e6a10-7d1e-4c55-9a3b-2f1e0d9c8b7b"
 RULE = "Sockets of the pool are closed by the timer"
+env = conftest.env
 
 
 def rows(clone: Clone) -> dict[str, Any]:
@@ -94,3 +99,23 @@ def test_the_word_of_an_agent_counts_after_it_was_told_and_a_command_that_passed
     before = rows(clone)
     captured(clone, session.ask("Thanks."))
     assert rows(clone) == before
+
+
+def test_who_opens_a_memory_or_the_record_that_it_cites_has_used_it(clone: Clone, env: Callable[..., Env]) -> None:
+    known = rule(clone)
+    session = Claude(clone.repo, FIRST).ask("From now on use the timer for sockets, always.").answer("I will.")
+    captured(clone, session)
+    (said,) = clone.run("directives", "list", "--json").lines
+    record = clone.run("show", said["id"], "--json").lines[0]["evidence"][0]["record"]
+    (clone.repo / ".git/gitmem/use.json").unlink(missing_ok=True)
+    here = env(clone.repo, "tool")
+    for name, given in (
+        ("recall", {"question": "sockets of the pool"}),
+        ("session_get", {"session": FIRST}),
+        ("sessions_search", {"words": "timer sockets"}),
+    ):
+        assert not call(here, name, given)[1]
+    assert rows(clone) == {}
+    assert not call(here, "show", {"id": known})[1]
+    assert not call(here, "session_get", {"session": FIRST, "record": record})[1]
+    assert {name: row["how"] for name, row in rows(clone).items()} == {known: {"opened": 1}, said["id"]: {"opened": 1}}
