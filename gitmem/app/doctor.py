@@ -63,6 +63,15 @@ def _repository(workspace: Workspace) -> Iterator[Finding]:
     if location.git_dir != location.common_dir:
         kinds.append("linked worktree")
     yield Finding("repository", "fine", f"{location.title} ({', '.join(kinds)}), read through {workspace.backend.name}")
+    named = workspace.env.environ.get("GIT_DIR")
+    if named and (workspace.env.cwd / named).resolve() not in (
+        location.git_dir.resolve(),
+        location.common_dir.resolve(),
+    ):
+        yield Finding(
+            "repository", "note", f"GIT_DIR names {named}, and this is the repository that you stand in or named",
+            f"unset GIT_DIR, or gitmem -C {shlex.quote(named)} …",
+        )  # fmt: skip
     yield Finding("python", "fine", f"Python {sys.version.split()[0]}, channel {workspace.env.channel}")
 
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.app.steps import POOL, WEATHER, Run, proposed, put
 from tests.conftest import git
 from tests.verify.forge import Branch
@@ -105,3 +107,18 @@ def test_a_lock_that_was_left_is_named_with_the_command_that_ends_it(repo: Path,
     assert str(lock) in fault["message"] and fault["hint"] == f"rm {lock}"
     lock.unlink()
     assert faults(gitmem, repo) == []
+
+
+def test_a_git_dir_that_is_passed_over_is_named(repo: Path, gitmem: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    gitmem(repo, "init")
+    other = repo.parent / "other"
+    git(repo.parent, "init", "-q", str(other))
+
+    def told() -> list[Any]:
+        return [line for line in found(gitmem, repo)[1] if "GIT_DIR" in line["message"]]
+
+    monkeypatch.setenv("GIT_DIR", str(repo / ".git"))
+    assert told() == []
+    monkeypatch.setenv("GIT_DIR", str(other / ".git"))
+    (one,) = told()
+    assert one["state"] == "note" and str(other) in one["message"] and "unset GIT_DIR" in one["hint"]
