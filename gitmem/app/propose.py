@@ -117,13 +117,23 @@ def _named(view: View, prefix: str) -> Found:
     if found.memory.status not in WAITING:
         hint = f"gitmem log {found.memory.id} tells what became of it"
         raise UsageError(f"{found.memory.id} is {found.memory.status}: only a candidate is proposed", hint=hint)
+    if found.memory.scope.audience != "team":
+        message = "the record is for its writer only, and a proposal is read by the whole team"
+        raise Refused(
+            f"{found.memory.id} is for you alone; nothing was proposed",
+            reasons=[Reason("audience.store", message, f"gitmem accept {found.memory.id}", "scope.audience")],
+        )
     return found
 
 
 def _unproposed(view: View) -> list[Found]:
-    """What waits here and is in no proposal that is still open."""
+    """What waits here for the team and is in no proposal that is still open."""
     offered = {i for standing in standings(view) if standing.state != MERGED for i in standing.waiting}
-    found = [item for item in waiting(view) if item.ref == INBOX and item.memory.id not in offered]
+    found = [
+        item
+        for item in waiting(view)
+        if item.ref == INBOX and item.memory.scope.audience == "team" and item.memory.id not in offered
+    ]
     if not found:
         hint = "gitmem propose --status" if offered else "gitmem list --inbox"
         raise NotFound("nothing waits that is not proposed already" if offered else "nothing waits", hint=hint)

@@ -111,4 +111,5 @@ def _checks(offer: Offer) -> Iterator[str]:
     yield f"- `gitmem verify --merge-into gitmem/main --head {offer.branch}` judges the merge, as the check does"
     for memory, reasons in offer.left:
         codes = ", ".join(dict.fromkeys(reason.code for reason in reasons))
-        yield f"- left out: `{memory.id}` {cell(memory.title, width=120)} ({cell(codes)})"
+        # Without a word of it: what the gate refuses may hold a secret, and nobody else has it.
+        yield f"- left out: `{memory.id}` ({cell(codes)})"

@@ -26,16 +26,22 @@ _SHOWN: Final = 10_000  # candidates of the branch that one look finds
 
 
 def accept(
-    workspace: Workspace, prefixes: Sequence[str] | None, reason: str, *, superseding: str | None = None
+    workspace: Workspace,
+    prefixes: Sequence[str] | None,
+    reason: str,
+    *,
+    superseding: str | None = None,
+    shown: Sequence[Memory] = (),
 ) -> list[Memory]:
     """Let candidates in, judged again at today's tip; all of them or none.
 
     `prefixes` None means everything that waits. `superseding`: the memory whose place the one candidate takes.
+    `shown`: candidates as the person saw them; Refused when one says something else by now.
     """
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         mutations: list[Mutation] = []
-        for found in _candidates(view, "accept", waiting_ids(view) if prefixes is None else prefixes, reason):
+        for found in _candidates(view, "accept", waiting_ids(view) if prefixes is None else prefixes, reason, shown):
             if superseding is not None:
                 linked, found = _in_the_place_of(view, found, superseding, reason)
                 mutations.append(linked)
@@ -73,13 +79,13 @@ def _in_the_place_of(view: View, found: Found, prefix: str, reason: str) -> tupl
     return Mutation(edit, found.ref), Found(after, found.ref)
 
 
-def reject(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[Memory]:
+def reject(workspace: Workspace, prefixes: Sequence[str], reason: str, *, shown: Sequence[Memory] = ()) -> list[Memory]:
     """Refuse candidates for good: the tombstone goes to the branch, the candidate stays where it is as wrong."""
     require_reason(reason, f"gitmem reject {' '.join(prefixes)}")
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         mutations = []
-        for found in _candidates(view, "reject", prefixes, reason):
+        for found in _candidates(view, "reject", prefixes, reason, shown):
             change = status_change(found.memory, "reject", "wrong", reason)
             proposed = _proposal(view, found)
             home = HOMES[found.memory.scope.audience]
@@ -96,7 +102,7 @@ def reject(workspace: Workspace, prefixes: Sequence[str], reason: str) -> list[M
     return list({item.mutation.change.after.id: item.mutation.change.after for item in outcome.judged}.values())
 
 
-def merge_into(workspace: Workspace, prefix: str, target: str, reason: str) -> Memory:
+def merge_into(workspace: Workspace, prefix: str, target: str, reason: str, *, shown: Sequence[Memory] = ()) -> Memory:
     """Give what a candidate adds (evidence, tags, paths, aliases) to a memory that says the same, and close it.
 
     The memory after it. The candidate's own words are not taken. Raises Refused as the gate does.
@@ -104,7 +110,7 @@ def merge_into(workspace: Workspace, prefix: str, target: str, reason: str) -> M
     require_reason(reason, f"gitmem review merge-into {prefix} {target}")
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
-        (found,) = _candidates(view, "merge-into", [prefix], reason)
+        (found,) = _candidates(view, "merge-into", [prefix], reason, shown)
         into = find_for(view, "edit", target)
         home = HOMES[found.memory.scope.audience]
         if into.memory.id == found.memory.id or into.ref != home or into.memory.status in WAITING:
@@ -170,8 +176,11 @@ def waiting_ids(view: View) -> list[str]:
     return found
 
 
-def _candidates(view: View, verb: str, prefixes: Sequence[str], reason: str) -> list[Found]:
+def _candidates(
+    view: View, verb: str, prefixes: Sequence[str], reason: str, shown: Sequence[Memory] = ()
+) -> list[Found]:
     """The candidates that a person names, each once."""
+    seen = {memory.id: memory for memory in shown}
     found = {item.memory.id: item for item in (find_for(view, verb, prefix) for prefix in prefixes)}
     for item in found.values():
         memory = item.memory
@@ -180,6 +189,11 @@ def _candidates(view: View, verb: str, prefixes: Sequence[str], reason: str) -> 
             raise refused(
                 view, memory, verb, f"{standing(memory)}, not a candidate; nothing was written", "status.move",
                 f"only a candidate can be {_PAST[verb]}", f"gitmem log {memory.id} tells what became of it",
+            )  # fmt: skip
+        if seen.get(memory.id, memory) != memory:
+            raise refused(
+                view, memory, verb, f"{memory.id} was changed after it was shown; nothing was written",
+                "review.changed", "a verdict is on what was looked at", f"gitmem review {memory.id}",
             )  # fmt: skip
         _require_another(view, item, verb)
     return list(found.values())

@@ -79,7 +79,8 @@ class _Sitting:
                 fresh = key == "e"
             except GitmemError as error:
                 self.door.error(error)
-            shown = one(self.workspace, shown.memory.id)
+            before, shown = shown, one(self.workspace, shown.memory.id)
+            fresh = fresh or (shown is not None and shown.memory != before.memory)
 
     def said(self, item: Waiting, what: str) -> bool:
         self.told[what] += 1
@@ -99,7 +100,7 @@ class _Sitting:
         why = self.reason() if item.alone else ""
         if item.alone and not why:
             return False
-        verdicts.accept(self.workspace, [item.memory.id], why)
+        verdicts.accept(self.workspace, [item.memory.id], why, shown=[item.memory])
         return self.said(item, "accepted")
 
     def accept_all(self, item: Waiting, rest: Sequence[Waiting]) -> bool:
@@ -111,7 +112,8 @@ class _Sitting:
             self.door.say(f"  {other.memory.id[:8]}  {self.door.style(one_line(other.memory.title, 100))}")
         if self.keys.line(f"accept {counted(len(low), 'candidate')} of low risk? y: ").lower() not in ("y", "yes"):
             return False
-        verdicts.accept(self.workspace, [other.memory.id for other in low], "")
+        shown = [other.memory for other in low]
+        verdicts.accept(self.workspace, [memory.id for memory in shown], "", shown=shown)
         for other in low:
             self.said(other, "accepted")
         return True
@@ -120,7 +122,7 @@ class _Sitting:
         why = self.reason()
         if not why:
             return False
-        verdicts.reject(self.workspace, [item.memory.id], why)
+        verdicts.reject(self.workspace, [item.memory.id], why, shown=[item.memory])
         return self.said(item, "rejected")
 
     def edit(self, item: Waiting, _: Sequence[Waiting]) -> bool:
@@ -135,7 +137,7 @@ class _Sitting:
         why = self.reason() if target else ""
         if not why:
             return False
-        verdicts.merge_into(self.workspace, item.memory.id, target, why)
+        verdicts.merge_into(self.workspace, item.memory.id, target, why, shown=[item.memory])
         return self.said(item, "merged")
 
     def supersede(self, item: Waiting, _: Sequence[Waiting]) -> bool:
@@ -143,7 +145,7 @@ class _Sitting:
         why = self.reason() if old else ""
         if not why:
             return False
-        verdicts.accept(self.workspace, [item.memory.id], why, superseding=old)
+        verdicts.accept(self.workspace, [item.memory.id], why, superseding=old, shown=[item.memory])
         return self.said(item, "accepted")
 
     def skip(self, item: Waiting, _: Sequence[Waiting]) -> bool:

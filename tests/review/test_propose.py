@@ -94,6 +94,22 @@ def test_what_the_gate_refuses_is_left_out_or_refuses_when_it_is_named(repo: Pat
     assert [(m["id"], m["reasons"][0]["code"]) for m in offer["left_out"]] == [(bad, "duplicate")]
 
 
+def test_nobody_else_reads_of_what_is_not_proposed(repo: Path, gitmem: Run, tmp_path: Path) -> None:
+    # Found by an attack: the page of the request named what was left out, a private candidate among it.
+    own = put(gitmem, repo, "Retries of mine alone", "--private", channel="agent")
+    assert gitmem(repo, "propose").code == 4  # nothing waits for the team
+    good, bad = proposed(gitmem, repo, POOL), proposed(gitmem, repo, RETRY)
+    put(gitmem, repo, RETRY + " in a row", "--distinct-from", bad, "--because", "said by a person")
+    page = tmp_path / "page.md"
+    offer = offered(gitmem, repo, "--body", str(page))
+    assert [m["id"] for m in offer["memories"]] == [good] and [m["id"] for m in offer["left_out"]] == [bad]
+    told = page.read_text() + offer["branch"]
+    assert POOL in told and bad in told and RETRY not in told.replace(RETRY + " in a row", "")
+    assert "of mine alone" not in told and own not in told
+    for channel in ("terminal", "agent"):
+        assert codes(gitmem(repo, "propose", own, "--json", channel=channel)) == ["audience.store"]
+
+
 @pytest.mark.parametrize("how", ["merge", "squash", "rebase"])
 def test_the_way_out_where_review_is_on_the_forge(
     repo: Path, remote: Path, gitmem: Run, tmp_path: Path, how: str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
@@ -88,3 +89,24 @@ def test_a_program_is_only_shown_the_queue(repo: Path) -> None:
     item = proposed(repo, POOL)
     done = agent(repo, "review", stdin="a")
     assert done.code == 0 and "a person decides at a terminal" in done.err and state(repo, item) == "candidate"
+
+
+def test_a_verdict_is_on_what_was_shown(repo: Path, tmp_path: Path) -> None:
+    # Somebody changes the second candidate while the person is still at the first.
+    first, second = proposed(repo, POOL), proposed(repo, RETRY)
+    editor = tmp_path / "editor"
+    meanwhile = (
+        "import sys; from pathlib import Path; from tests.installed import person;"
+        f"done = person(Path({str(repo)!r}), 'edit', {second!r}, '--title', 'Retries stop after seven attempts',"
+        " '--because', 'another count'); assert done.code == 0, done"
+    )
+    editor.write_text(f'#!/bin/sh\ncd {Path.cwd()}\nexec {sys.executable} -c "{meanwhile}"\n')
+    editor.chmod(0o755)
+    done = sat(repo, "ea look\nkaa\nq", EDITOR=str(editor))
+    assert f"{second} was changed after it was shown" in done.err and [state(repo, i) for i in (first, second)] == [
+        "candidate",
+        "active",
+    ]
+    # It was shown again as it is before the second key let it in.
+    assert done.out.index(RETRY) < done.out.index("Retries stop after seven attempts")
+    assert "1 skipped, 1 accepted" in done.out
