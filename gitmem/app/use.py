@@ -23,9 +23,9 @@ from gitmem.model.frozen import dataclass, field, replace
 
 FILE: Final = "use.json"
 LARGEST: Final = 512 * 1024  # bytes of a file that is read
-MOST_MEMORIES: Final = 1000  # the least used go first, those with credit last
+MOST_MEMORIES: Final = 500  # the least used go first, those with credit last
 RECENT: Final = 6  # times of use that are kept of one memory; those before are counted
-MOST_CREDITS: Final = 16  # of one memory
+MOST_CREDITS: Final = 8  # of one memory
 # Uses of one memory within so many seconds are one: a loop, or a page that is looked at twice, is no practice.
 MASSED: Final = 3600
 FADES_AFTER: Final = 8  # briefs in which an inference was told since its last use
@@ -81,13 +81,18 @@ def _age(now: int, time: int) -> float:
 
 def load(private: Path) -> dict[str, Used]:
     """What is kept, by memory; nothing where there is no file, or one that cannot be read as such."""
+    return {name: used for name, row in _rows(private).items() if (used := _read(row))}
+
+
+def _rows(private: Path) -> dict[str, Any]:
+    """What the file says, of which each row is still to be read."""
     try:
         with (private / FILE).open("rb") as file:
             data = json.loads(file.read(LARGEST + 1)[:LARGEST])
     except (OSError, ValueError, RecursionError):
         return {}
     rows = data.get("memories") if isinstance(data, dict) else None
-    return {name: used for name, row in rows.items() if (used := _read(row))} if isinstance(rows, dict) else {}
+    return rows if isinstance(rows, dict) else {}
 
 
 def _read(row: Any) -> Used | None:
@@ -208,16 +213,37 @@ def sessions_crediting(used: Used | None) -> int:
     return sum(tag != PERSON for tag in used.credits) if used else 0
 
 
-def strengths(private: Path, environ: Mapping[str, str], now: datetime) -> dict[str, float]:
-    """Of each memory that was used, how likely it is to be needed, above 0 and below 1; nothing when switched off."""
-    if not (private / FILE).exists() or not is_on(environ):
-        return {}
-    seconds = int(now.timestamp())
-    return {name: used.strength(seconds) for name, used in load(private).items() if used.times}
+class Strengths(Mapping[str, float]):
+    """Of each memory that was used, how likely it is to be needed, above 0 and below 1. Worked out when it is asked:
+    of many that are kept a question finds few."""
+
+    def __init__(self, rows: Mapping[str, Any], now: int) -> None:
+        self._rows = rows
+        self._now = now
+
+    def __getitem__(self, name: str) -> float:
+        used = _read(self._rows[name])
+        if used is None or not used.times:
+            raise KeyError(name)
+        return used.strength(self._now)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._rows)
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+
+def strengths(private: Path, environ: Mapping[str, str], now: datetime) -> Mapping[str, float]:
+    """Empty where nothing was counted, and when it is switched off."""
+    rows = _rows(private)
+    return Strengths(rows, int(now.timestamp())) if rows and is_on(environ) else {}
 
 
 def faded(private: Path, environ: Mapping[str, str]) -> frozenset[str]:
     """Memories that were told in many briefs and neither used since nor ever credited."""
-    if not (private / FILE).exists() or not is_on(environ):
+    rows = _rows(private)
+    if not rows or not is_on(environ):
         return frozenset()
-    return frozenset(name for name, used in load(private).items() if used.has_faded)
+    often = {name: _read(row) for name, row in rows.items() if isinstance(row, dict) and row.get("told")}
+    return frozenset(name for name, used in often.items() if used is not None and used.has_faded)
