@@ -113,6 +113,8 @@ def test_an_inference_that_nobody_uses_fades_and_nothing_else_does(repo: Path, g
     ]
     unused, opened, credited = guesses
     put(gitmem, repo, POOL)
+    for _ in range(2 * FADES_AFTER):  # as of an inference that a person has put in words of their own since
+        use.note_told(private(repo), {}, [said])
     for number in range(FADES_AFTER):
         told = brief(gitmem, repo)
         assert all(identifier[:8] in told for identifier in (said, *guesses)), number

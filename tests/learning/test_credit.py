@@ -90,6 +90,7 @@ def test_the_word_of_an_agent_counts_after_it_was_told_and_a_command_that_passed
     session = Claude(clone.repo, FIRST).ask("Mind the pool.").answer(f"I know {untold} and {known} by heart.")
     captured(clone, session)
     assert not [row for row in rows(clone).values() if row["n"]]
+    session.run("cat notes.txt", f"{untold} was written down here")
     session.run("gitmem recall pool", f"{known[:8]} {known} convention {RULE}\n{names_it} convention")
     session.answer(f"As {known} says, the timer closes them; {untold} says nothing.").run(RUN, PASSED)
     captured(clone, session.answer("Done."))
