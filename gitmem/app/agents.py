@@ -180,7 +180,7 @@ def _with(env: Env, name: str, path: Path, receipt: Receipt, *, inject: bool) ->
             fresh = host_hooks.without_hooks(fresh, old, shape)
         added = host_hooks.inserts(fresh, wanted, shape)
     except ValueError as error:
-        raise unreadable(path, error) from None
+        raise unreadable(path, error, f"mend the file, or: gitmem package {name} --to FOLDER") from None
     after = host_hooks.with_inserts(fresh, added)
     if after == text:
         return None

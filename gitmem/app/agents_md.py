@@ -6,6 +6,7 @@ What stands around the block is not touched. `gitmem import` passes the block ov
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -34,12 +35,15 @@ def plan_block(env: Env, work_tree: Path) -> list[Change]:
 
 
 def plan_block_out(env: Env, work_tree: Path | None) -> list[Change]:
-    """What takes the block out again, here and wherever a receipt says that one was written. Raises as `plan_block`."""
-    kept = receipts(env)
-    files = [Path(path) for path, entry in kept.items() if entry.get("host") == NAME]
-    if work_tree is not None:
-        files += _of_here(work_tree)
-    found = (_without(path, kept.get(str(path), {})) for path in dict.fromkeys(files))
+    """What takes the block out again, here and wherever a receipt says that one was written.
+
+    Raises as `plan_block` for a file with a receipt; in another one, what gitmem cannot read is not its own.
+    """
+    kept = {Path(path): entry for path, entry in receipts(env).items() if entry.get("host") == NAME}
+    found = [_without(path, entry) for path, entry in kept.items()]
+    for path in dict.fromkeys(_of_here(work_tree) if work_tree else ()):
+        with suppress(UsageError):
+            found += [] if path in kept else [_without(path, {})]
     return [change for change in found if change is not None]
 
 
@@ -55,10 +59,8 @@ def remark(work_tree: Path, path: Path) -> str:
 
 def _of_here(work_tree: Path) -> Iterator[Path]:
     for name in FILES:
-        try:
+        with suppress(UsageError):  # a link that leads elsewhere, where gitmem does not write
             yield inside(work_tree, name)
-        except UsageError:  # a link that leads elsewhere, where gitmem does not write
-            continue
 
 
 def _with(path: Path, receipt: Receipt) -> Change | None:

@@ -114,8 +114,8 @@ def text_of(data: bytes | None, path: Path) -> str:
         raise unreadable(path, error) from None
 
 
-def unreadable(path: Path, error: ValueError) -> UsageError:
-    return UsageError(f"{path} cannot be read as its host's file: {error}; nothing was written", hint="mend the file")
+def unreadable(path: Path, error: ValueError, hint: str = "mend the file") -> UsageError:
+    return UsageError(f"{path} cannot be read as its host's file: {error}; nothing was written", hint=hint)
 
 
 def digest(data: bytes) -> str:

@@ -60,13 +60,13 @@ def install(
     door: Door = ctx.obj
     if user and project:
         raise UsageError("--user and --project exclude each other", hint="gitmem install --help")
-    where = _here(door.env, needed=True) if project or agents_md_ or timer else None
+    where = _here(door.env, needed=True) if project or agents_md_ else None
     ringing = bool(hosts) or not (agents_md_ or timer)
     in_hosts = (
         agents.plan_install(door.env, hosts or (), where if project else None, inject=not no_inject) if ringing else []
     )
     block = agents_md.plan_block(door.env, where) if agents_md_ and where else []
-    units = capture_timer.plan_timer(door.env, program(sys.argv[:1]), where) if timer and where else []
+    units = capture_timer.plan_timer(door.env, program(sys.argv[:1]), _repository(door.env)) if timer else []
     changes = [*in_hosts, *block, *units]
     _show(door, changes, dry_run=dry_run)
     if dry_run or (changes and not _agreed(door, yes, "install")):
@@ -201,8 +201,14 @@ def _here(env: Env, *, needed: bool) -> Path | None:
             raise
         return None
     if found is None and needed:
-        raise UsageError("a bare repository has no place for --project", hint="gitmem install --user")
+        raise UsageError("a bare repository has no work tree to write to", hint="gitmem install --user")
     return found
+
+
+def _repository(env: Env) -> Path:
+    """The repository itself, also from a linked work tree: a capture there covers all of them."""
+    location = open_workspace(env).location
+    return location.common_dir.parent if location.common_dir.name == ".git" else location.common_dir
 
 
 def _show(door: Door, changes: Sequence[Change], *, dry_run: bool) -> None:

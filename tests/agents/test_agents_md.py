@@ -84,6 +84,7 @@ def test_what_it_could_not_take_out_again_is_refused(repo: Path, tmp_path: Path)
         file.write_text(text)
         refused = install(repo)
         assert refused.code == 2 and "mend the marks" in refused.err and file.read_text() == text
+        assert agent(repo, "uninstall", "--yes").code == 0 and file.read_text() == text  # it wrote none of them
     file.write_bytes(b"\xff\n")
     assert install(repo).code == 2
     file.unlink()

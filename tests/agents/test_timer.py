@@ -85,6 +85,7 @@ def runs(path: Path) -> list[list[str]]:
     """The command lines of a service as systemd splits and expands them."""
     lines = [value for key, value in section(path, "Service") if key == "ExecStart"]
     assert all(line.startswith("-") for line in lines)  # one repository that fails does not stop the next
+    assert not any(sign in line.replace(sign * 2, "") for line in lines for sign in "%$")  # it would name something
     return [[word.replace("%%", "%").replace("$$", "$") for word in shlex.split(line[1:])] for line in lines]
 
 
@@ -126,10 +127,11 @@ def test_with_yes_it_is_started_where_systemctl_is_and_uninstall_stops_it(desk: 
 
 
 def test_each_repository_asks_for_itself_and_one_that_is_gone_is_dropped(desk: Desk, tmp_path: Path) -> None:
-    other = tmp_path / "other"
-    git(desk.repo, "worktree", "add", "-q", "--detach", str(other))
-    assert desk.run("install", "--timer", "--yes").code == 0
-    assert desk.run("install", "--timer", "--yes", where=other).code == 0
+    linked, other = tmp_path / "linked", tmp_path / "other.git"
+    git(desk.repo, "worktree", "add", "-q", "--detach", str(linked))
+    git(desk.repo, "clone", "-q", "--bare", ".", str(other))
+    for where in (desk.repo, linked, other):  # a capture covers all work trees of a repository
+        assert desk.run("install", "--timer", "--yes", where=where).code == 0
     assert [words[2] for words in runs(desk.service)] == [str(desk.repo), str(other)]
     shutil.rmtree(other)
     assert desk.run("install", "--timer", "--yes").code == 0
