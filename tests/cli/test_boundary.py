@@ -187,10 +187,11 @@ NEEDS = {
     "supersede": ["abcd", "x", "--because", "x"], "accept": ["abcd"], "recall": ["x"], "show": ["abcd"],
     "key": ["a.b"], "log": ["abcd"], "blame": ["abcd"], "verify": ["--all"], "hooks": ["status"],
     "import": ["README.md"], "reverify": ["abcd"], "why": ["x"], "related": ["abcd"], "sessions": ["list"],
+    "package": ["pi", "--to", "made"],
     **{verb: ["abcd", "--because", "x"] for verb in
        ("wrong", "lift", "retract", "archive", "restore", "dispute", "reject")},
 }  # fmt: skip
-NO_REPOSITORY = {"schema", "completion", "uninstall"}
+NO_REPOSITORY = {"schema", "completion", "uninstall", "package"}
 # These need no memory: what the agents said is stored and looked at without any.
 BEGINS = {"init", "doctor", "hooks", "capture", "sessions", "scan-secrets", "status", *NO_REPOSITORY}
 NO_HOST = "no agent host that gitmem can install is here"  # what `install` needs in place of a repository
