@@ -71,6 +71,17 @@ def tick(gitmem: Run, repo: Path) -> None:
             break
 
 
+@pytest.mark.parametrize("audience", ["--private", "--user"])
+def test_what_is_ones_own_is_closed_in_its_own_store(repo: Path, gitmem: Run, audience: str) -> None:
+    flags = ("--valid-until", "2026-03-02T10:00:40Z", "-e", 'human:"until noon"', audience)
+    over = gitmem(repo, "remember", "--json", "-k", "fact", POOL, *flags).lines[0]["id"]
+    tick(gitmem, repo)
+    main = git(repo, "rev-parse", "gitmem/main")
+    assert [row["closed"] for row in run(gitmem, repo)[0]] == [over]
+    assert status(gitmem, repo, over) == "archived" and git(repo, "rev-parse", "gitmem/main") == main
+    assert run(gitmem, repo)[0] == []
+
+
 def test_an_agent_closes_no_memory_and_is_told_who_does(repo: Path, gitmem: Run) -> None:
     over = ending(gitmem, repo, POOL)
     tick(gitmem, repo)
