@@ -138,9 +138,9 @@ def stored_sessions(backend: Backend, damaged: list[str], *, fetched: bool = Fal
 
     One that cannot be read keeps no other from being read: what is wrong with it is added to `damaged`.
     """
-    for ref, within, folder in _names(backend, fetched=fetched):
+    for place in _names(backend, fetched=fetched):
         try:
-            found = _read(snapshot(backend, ref), ref, within, folder)
+            found = session_at(backend, place)
         except (CorruptRecord, NotFound) as error:
             damaged.append(error.message)
             continue
@@ -156,34 +156,56 @@ def sessions_like(backend: Backend, wanted: str) -> list[StoredSession]:
         return [exact]
     meant = [("", wanted), *([(session_name(host), prefix)] if slash else [])]
     found = []
-    for ref, within, folder in _names(backend, fetched=True):
-        stored_host, _, name = folder.split("/")
+    for place in _names(backend, fetched=True):
+        stored_host, _, name = place.folder.split("/")
         begins = [prefix for host, prefix in meant if host in ("", stored_host) and may_name_session(name, prefix)]
-        stored = _read(snapshot(backend, ref), ref, within, folder) if begins else None
+        stored = session_at(backend, place) if begins else None
         if stored is not None and stored.manifest.session.startswith(tuple(begins)):
             found.append(stored)
     whole = [item for item in found if wanted in (item.manifest.session, item.manifest.name)]
     return whole or found
 
 
-def _names(backend: Backend, *, fetched: bool) -> Iterator[tuple[str, str, str]]:
-    """(ref, folder within its tree, `session_folder`) of every session, as `stored_sessions`, without reading any."""
+@dataclass(frozen=True)
+class Place:
+    """Where a session lies: `within` is the folder of it in the tree of `ref`, `folder` its `session_folder`.
+
+    `oid`: of the commit or folder that it is, another one as soon as it changed.
+    """
+
+    ref: str
+    within: str
+    folder: str
+    oid: str
+
+
+def session_places(backend: Backend) -> list[Place]:
+    """Every session, fetched ones too, in the order of `stored_sessions`, without reading any."""
+    return list(_names(backend, fetched=True))
+
+
+def session_at(backend: Backend, place: Place) -> StoredSession | None:
+    """Raises CorruptRecord, NotFound for one that cannot be read."""
+    return _read(snapshot(backend, place.ref), place.ref, place.within, place.folder)
+
+
+def _names(backend: Backend, *, fetched: bool) -> Iterator[Place]:
     seen = set()
-    for ref, _ in backend.refs(SESSIONS):
+    for ref, oid in backend.refs(SESSIONS):
         folder = ref.removeprefix(SESSIONS)
         if folder.count("/") == 2:
             seen.add(folder)
-            yield ref, "", folder
+            yield Place(ref, "", folder, oid)
     for archive in session_archives(backend):
-        for folder in _folders(snapshot(backend, archive)):
+        for folder, oid in _folders(snapshot(backend, archive)):
             if folder not in seen:
                 seen.add(folder)
-                yield archive, folder, folder
-    for ref, _ in backend.refs(REMOTES) if fetched else ():
+                yield Place(archive, folder, folder, oid)
+    for ref, oid in backend.refs(REMOTES) if fetched else ():
         found = fetched_session(ref)
         if found is not None and found[1] not in seen:
             seen.add(found[1])
-            yield ref, "", found[1]
+            yield Place(ref, "", found[1], oid)
 
 
 def session_archives(backend: Backend) -> list[str]:
@@ -191,11 +213,11 @@ def session_archives(backend: Backend) -> list[str]:
     return sorted((ref for ref, _ in backend.refs(SESSION_ARCHIVES)), reverse=True)
 
 
-def _folders(view: Snapshot) -> Iterator[str]:
+def _folders(view: Snapshot) -> Iterator[tuple[str, str]]:
     for host in view.children(""):
         for fan in view.children(host.name):
             for session in view.children(f"{host.name}/{fan.name}"):
-                yield f"{host.name}/{fan.name}/{session.name}"
+                yield f"{host.name}/{fan.name}/{session.name}", session.oid
 
 
 def _read(view: Snapshot, ref: str, folder: str, name: str) -> StoredSession | None:
