@@ -13,6 +13,7 @@ from typing import Final
 from gitmem.app import use
 from gitmem.app.belief import believed_view
 from gitmem.app.facts import Lookup
+from gitmem.app.feedback import TAG as FEEDBACK
 from gitmem.app.lessons import TAG as LESSON
 from gitmem.app.near_pairs import near_pairs
 from gitmem.app.settle import Settled, decided, settle
@@ -152,8 +153,13 @@ def _waiting(view: View, gone: frozenset[str]) -> Iterator[Need]:
     from gitmem.app.verdicts import waiting
 
     for item in waiting(view):
-        if item.memory.id not in gone:
-            yield Need("waiting", (item.memory,), item.memory.status, (f"gitmem review {item.memory.id[:SHORT]}",))
+        memory = item.memory
+        if memory.id in gone:
+            continue
+        doubted = memory.linked("contradicts") if FEEDBACK in memory.tags else ()
+        why = f"it says that {doubted[0][:SHORT]} is wrong" if doubted else memory.status
+        ask = (f'gitmem feedback {doubted[0][:SHORT]} wrong --because "…"',) if doubted else ()
+        yield Need("waiting", (memory,), why, (*ask, f"gitmem review {memory.id[:SHORT]}"))
 
 
 def _stale(standing: Iterable[Memory]) -> Iterator[Need]:

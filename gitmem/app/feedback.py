@@ -20,6 +20,7 @@ from gitmem.model.text import one_line
 from gitmem.model.vocabulary import TITLE_LIMIT, VISIBLE
 
 VERDICTS = ("useful", "wrong")
+TAG = "feedback"
 _TITLE = 60
 
 
@@ -72,7 +73,7 @@ def _proposed(workspace: Workspace, memory: Memory, reason: str) -> Remembered:
         audience=memory.scope.audience,
         links=(Link("contradicts", memory.id, one_line(reason, 200)),),
         evidence=(f"memory:{memory.id}",),
-        tags=("feedback",),
+        tags=(TAG,),
     )
     (item,) = remember(workspace, [draft], reason=reason)
     return item

@@ -28,6 +28,7 @@ from gitmem.model.vocabulary import VISIBLE
 KINDS: Final = ("procedure", "solution")
 ENOUGH: Final = 2  # sessions whose checks passed with it in context
 FOLDER: Final = ".claude/skills"  # from the top of the work tree; Codex reads .agents/skills
+_HINT: Final = "gitmem skill list names what may become one"
 _NAME: Final = 60  # characters; hosts take 64
 _DESCRIPTION: Final = 1000  # characters; hosts take 1,024
 _MARK: Final = "<!-- gitmem skill {id} -->"
@@ -71,9 +72,9 @@ def proposed(workspace: Workspace, prefix: str, folder: str = FOLDER) -> Skill:
     view = believed_view(workspace)
     memory = find_for(view, "skill propose", prefix).memory
     if memory.kind not in KINDS:
-        raise UsageError(f"{memory.id} is a {memory.kind}; a skill is made of a procedure or a solution")
+        raise UsageError(f"{memory.id} is a {memory.kind}; a skill is made of a procedure or a solution", hint=_HINT)
     if memory.status not in VISIBLE:
-        raise UsageError(f"{memory.id} is {memory.status}; what does not hold becomes no skill")
+        raise UsageError(f"{memory.id} is {memory.status}; what does not hold becomes no skill", hint=_HINT)
     sessions = use.sessions_crediting(use.load(workspace.location.private).get(memory.id))
     if sessions < ENOUGH:
         raise UsageError(

@@ -64,6 +64,8 @@ def test_wrong_from_an_agent_waits_for_a_person(repo: Path, gitmem: Run, audienc
     assert known not in use.load(repo / ".git/gitmem")  # who contradicts it has not used it
     assert status(gitmem, repo, known) == "active"
     assert WHY not in gitmem(repo, "recall", "twenty pool connections", "--format", "prompt", channel="agent").out
+    listed = [row for row in gitmem(repo, "consolidate", "--json").lines if row.get("needs") == "waiting"]
+    assert listed[0]["commands"][0] == f'gitmem feedback {known[:8]} wrong --because "…"'
     again = gitmem(repo, "feedback", known, "wrong", "--because", WHY, "--json", channel="agent")
     assert again.lines[0]["candidate"] == candidate
 
