@@ -222,7 +222,7 @@ class _Past:
             if change.new is not None and change.new not in self._failed.get(change.path, ()):
                 first, last = times.get(identifier, (committed, committed))
                 recorded = self._recorded.setdefault(identifier, first)
-                level = self._levels.of_version(events.get(identifier, ()), self._level_before(before, change))
+                level = self._levels.of_version(events.get(identifier, ()), self._level_before(before, change), change)
                 self._open[identifier] = Wanted("main", change.path, change.new, recorded, last, position, review=level)
 
     def _level_before(self, before: Wanted | None, change: FileChange) -> int:

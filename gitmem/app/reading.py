@@ -22,14 +22,16 @@ from gitmem.model.frozen import replace
 from gitmem.model.judgement import Filter, Resolution
 from gitmem.model.layout import PLACES, memory_path
 from gitmem.model.nouns import FileRef, Memory
-from gitmem.model.records import event_from_bytes
+from gitmem.model.records import event_from_bytes, memory_from_bytes
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import STATUSES, VISIBLE, WAITING
+from gitmem.policy.origin import keeps_words
 from gitmem.policy.review import ReviewLevel
 from gitmem.policy.ssh_signature import NOT_SIGNED
 from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import ACCEPTED, Query
 from gitmem.store.objects import parse_commit
+from gitmem.store.snapshot import Snapshot, snapshot
 from gitmem.store.transaction import root_commit_id
 
 EVERY: Final = "all"  # the word for every state
@@ -83,10 +85,21 @@ def _reviewed(view: View, found: Found) -> ReviewLevel | None:
     for path in reversed(place.event_names(found.memory.id)):
         raw = place.read(path)
         event = event_from_bytes(raw, path=path, trusted=True) if raw is not None else None
-        if event is not None and event.op in SAYING:
-            brought = place.backend.log(place.commit or "", paths=[path])
-            return level(event, who_signed(place.backend, brought[-1]) if brought else NOT_SIGNED)
+        if event is None or event.op not in SAYING:
+            continue
+        brought = place.backend.log(place.commit or "", paths=[path])
+        if brought and event.op == "edit" and _keeps_words(place, brought[-1], found.memory.id):
+            continue
+        return level(event, who_signed(place.backend, brought[-1]) if brought else NOT_SIGNED)
     return None
+
+
+def _keeps_words(place: Snapshot, commit: str, identifier: str) -> bool:
+    """Whether the commit of an edit changed nothing of what a memory says."""
+    parents = parse_commit(place.backend.read(commit)[1]).parents
+    sides = [snapshot(place.backend, one).read(memory_path(identifier)) for one in (*parents[:1], commit)]
+    read = [memory_from_bytes(raw, trusted=True) for raw in sides if raw is not None]
+    return len(read) == 2 and keeps_words(*read)
 
 
 def drifts_of(workspace: Workspace, view: View, memory: Memory) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from gitmem.app.signing import bears_signature, level, signature, signers_at
 from gitmem.app.workspace import View
 from gitmem.model.layout import event_of_path
 from gitmem.model.nouns import Event
-from gitmem.model.records import event_from_bytes
+from gitmem.model.records import event_from_bytes, memory_from_bytes
+from gitmem.policy.origin import keeps_words
 from gitmem.store.first_parent import FileChange
 from gitmem.store.objects import parse_commit
 from gitmem.store.snapshot import changed_paths, tree_of
@@ -26,19 +27,29 @@ class ReviewLevels:
 
     def __init__(self, view: View, since: str | None) -> None:
         self._backend: Final = view.main.backend
-        self._signed: Final[dict[str, int]] = {}
+        self._signed: Final[dict[str, tuple[str, int]]] = {}
         self.counted: Final = view.config is not None and bool(view.config.signers)
         if view.main.commit is not None and self.counted:
             self._look(view.main.commit, since)
 
-    def of_version(self, events: Iterable[FileChange], before: int) -> int:
-        """The level of a version that these new events made of one of the level `before` (0: of none)."""
+    def of_version(self, events: Iterable[FileChange], before: int, record: FileChange) -> int:
+        """The level of a version that these new events made of one of the level `before` (0: of none). `record`: the
+        memory's file, before and after."""
         for change in sorted(events, key=lambda change: change.path.rsplit("/", 1)[-1], reverse=True):
-            if change.path in self._signed:
-                return self._signed[change.path]
-            if before and change.new and self._event(change.path, change.new).op in SAYING:
-                return 0
+            op, level = self._signed.get(change.path, ("", 0))
+            if not op and before and change.new:
+                op = self._event(change.path, change.new).op
+            if op in SAYING and not (op == "edit" and self._keeps_words(record)):
+                return level
         return before
+
+    def _keeps_words(self, record: FileChange) -> bool:
+        if record.old is None or record.new is None:
+            return False
+        before, after = (
+            memory_from_bytes(self._backend.read(oid)[1], trusted=True) for oid in (record.old, record.new)
+        )
+        return keeps_words(before, after)
 
     def _look(self, tip: str, since: str | None) -> None:
         """Note what events of signed commits are worth."""
@@ -56,7 +67,7 @@ class ReviewLevels:
                 if changed.old is None and changed.new and event_of_path(changed.path):
                     event = self._event(changed.path, changed.new.oid)
                     if event.op in SAYING:
-                        self._signed[changed.path] = level(event, signed).level
+                        self._signed[changed.path] = (event.op, level(event, signed).level)
 
     def _event(self, path: str, oid: str) -> Event:
         return event_from_bytes(self._backend.read(oid)[1], path=path, trusted=True)

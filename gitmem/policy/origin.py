@@ -57,7 +57,7 @@ def origin_of(change: Change, facts: Facts) -> Origin:
     sources = lineage(after, facts.linked)
     if change.op == "merge":  # said elsewhere; only its lineage can be looked at here
         return "external" if any(source.origin == "external" for source in sources.values()) else after.origin
-    if before is not None and (change.op not in _SAYING or adds_only(before, after)):
+    if before is not None and (change.op not in _SAYING or (change.op == "edit" and keeps_words(before, after))):
         return before.origin
     derived = derive_origin(source_channel(change.op, facts.channel), facts.resolutions, sources)
     # An edit by anything but a person does not wash an external text.
@@ -69,6 +69,15 @@ def origin_of(change: Change, facts: Facts) -> Origin:
 def rank(origin: str) -> int:
     """How much an origin weighs; an unknown one weighs least."""
     return ORIGIN_RANK.get(origin, -1)
+
+
+def keeps_words(before: Memory, after: Memory) -> bool:
+    """True when `after` says what `before` says, on no less: by what it is found and how it stands may differ. Who files
+    a text does not become the one who said it, and has not reviewed it."""
+    return all(ref in after.evidence for ref in before.evidence) and before == replace(
+        after, tags=before.tags, aliases=before.aliases, applies_to=before.applies_to, links=before.links,
+        evidence=before.evidence, origin=before.origin, status=before.status,
+    )  # fmt: skip
 
 
 def adds_only(before: Memory, after: Memory) -> bool:

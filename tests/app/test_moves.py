@@ -374,3 +374,20 @@ def test_a_contradiction_is_settled_by_superseding_and_can_be_undone(repo: Path,
     told = json.dumps(events(gitmem, repo, a)) + json.dumps(events(gitmem, repo, b))
     assert "raised" in told and "it was not raised" in told
     assert clean(gitmem, repo)
+
+
+def test_who_files_a_text_does_not_become_the_one_who_said_it(repo: Path, gitmem: Run) -> None:
+    candidate = proposed(gitmem, repo, WEATHER)
+    assert gitmem(repo, "accept", candidate).code == 0
+
+    def origin() -> str:
+        return str(gitmem(repo, "show", candidate, "--json").lines[0]["origin"])
+
+    assert origin() == "inferred"
+    filed = (("--tag", "deploys"), ("--path", "src/**"), ("-e", "file:src/pool.py:1"))
+    for flags in filed:
+        assert gitmem(repo, "edit", candidate, *flags, *WHY).code == 0
+        assert origin() == "inferred"
+    assert gitmem(repo, "edit", candidate, "--body", "Seen by the harbour master.", *WHY).code == 0
+    assert origin() == "human"
+    assert gitmem(repo, "verify", "--all").code == 0

@@ -195,6 +195,9 @@ def test_recall_and_show_tell_the_level_of_what_they_show_now_and_then(repo: Pat
     assert gitmem(repo, "restore", candidate, *WHY).code == 0
     assert recalled(gitmem, repo, "weather report") == [(WEATHER, 1)]
     assert gitmem(repo, "edit", candidate, "--tag", "deploys", *WHY).code == 0
+    assert recalled(gitmem, repo, "weather report") == [(WEATHER, 1)]
+    assert gitmem(repo, "show", candidate, "--json").lines[0]["review"]["level"] == 1
+    assert gitmem(repo, "edit", candidate, "--body", "The one of the harbour.", *WHY).code == 0
     assert recalled(gitmem, repo, "weather report") == [(WEATHER, 0)]
     assert gitmem(repo, "show", candidate, "--json").lines[0]["review"]["level"] == 0
     assert recalled(gitmem, repo, "weather report", "--as-of", reviewed) == [(WEATHER, 1)]
