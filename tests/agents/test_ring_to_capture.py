@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import git
-from tests.installed import PROGRAM
+from tests.installed import PROGRAM, person
 from tests.sessions.hosts import SESSION, Host, line, make_host, said
 
 
@@ -122,3 +122,32 @@ def test_a_session_that_no_sweep_finds_is_captured_because_it_rang(world: World,
     assert host.capture()["captured"] == 0
     wait(world.ring(path.stem, path))
     assert path.stem in host.ref and host.stored() == path.read_bytes()
+
+
+def commit(world: World, message: str) -> int:
+    """`git commit`; returns the reading end of a pipe that ends with all that it started."""
+    read, write = os.pipe()
+    subprocess.run(
+        ["git", "-C", str(world.host.repo), "commit", "-q", "--allow-empty", "-m", message],
+        check=True,
+        env={**os.environ, "PATH": f"{world.folder}:{os.environ['PATH']}"},
+        pass_fds=[write],
+    )
+    os.close(write)
+    return read
+
+
+def test_a_commit_rings_where_a_person_installed_both(world: World) -> None:
+    world.meanwhile("exit 0")
+    world.host.say("A session that no hook rang for.")
+    wait(commit(world, "without the hooks of git"))
+    assert world.host.ref == ""
+    assert person(world.host.repo, "hooks", "install", "--sessions").code == 0
+    bell = Path(os.environ["HOME"]) / ".local/share/gitmem/doorbell"
+    bell.rename(bell.with_name("away"))
+    wait(commit(world, "without the doorbell"))
+    assert world.host.ref == "" and not (world.host.repo / ".git/gitmem/spool/waiting").exists()
+    bell.with_name("away").rename(bell)
+    wait(commit(world, "with both"))
+    assert world.host.ref.endswith(SESSION)
+    assert "made" not in git(world.host.repo, "status", "--porcelain")
