@@ -326,7 +326,7 @@ def _prepared(batch: Sequence[Read], languages: tuple[str, ...]) -> list[Prepare
             if one.label == "main":
                 raise
             continue  # what a hand put into the inbox and cannot be read is no candidate, and stops no reader
-        if memory.id == memory_of_path(one.path) and fits(one.label, memory.scope.audience):
+        if memory.id == memory_of_path(one.path) and fits(one.label, memory):
             document = Document(
                 one.label, memory, one.recorded, one.changed, one.blob, one.since, one.until, raw, one.review
             )

@@ -319,7 +319,7 @@ class IndexLookup:
                     continue
                 if identifier:
                     memory = read_memory(raw, path, self._view.trusts(ref))
-                    if fits(label, memory.scope.audience):
+                    if fits(label, memory):
                         claims.append(claim_of(memory, label))
                 elif ref != INBOX and (tomb := tombstone_from_bytes(raw, path=path, trusted=True)).standing:
                     claims.append(tombstone_claim(tomb, AUDIENCES_OF[ref]))

@@ -10,11 +10,11 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from gitmem.app.belief import inert_view
+from gitmem.app.belief import inert_view, reconsider
 from gitmem.app.verify_fault import Fault
 from gitmem.app.workspace import View, Workspace
-from gitmem.errors import CorruptRecord
-from gitmem.model.layout import LABELS, MEMORIES, PRIVATE, memory_of_path
+from gitmem.errors import CorruptRecord, Refused
+from gitmem.model.layout import INBOX, LABELS, MEMORIES, PRIVATE, memory_of_path
 from gitmem.model.records import digest, event_from_bytes, memory_bytes, memory_from_bytes
 from gitmem.policy.visibility import fits
 from gitmem.store.inspection import inspect_tree
@@ -24,19 +24,38 @@ if TYPE_CHECKING:
 
 
 def with_own(workspace: Workspace, report: Report) -> Report:
-    """The report on the branch with what is wrong with the user's own."""
-    return replace(report, faults=(*report.faults, *own_faults(workspace)))
+    """The report on the branch with what is wrong with the user's own. What is written beside a branch of which nothing
+    is believed is not looked at; the report says why."""
+    try:
+        return replace(report, faults=(*report.faults, *own_faults(workspace)))
+    except Refused:
+        if not report.clean:
+            return report
+        reconsider(workspace)  # what the branch was refused for is mended, such as history that was not here
+        return replace(report, faults=(*report.faults, *own_faults(workspace)))
 
 
 def own_faults(workspace: Workspace) -> list[Fault]:
     view = inert_view(workspace)
-    found = list(_private(view))
+    found = [*_private(view), *_inbox(view)]
     store = workspace.user
     if store is not None:
         from gitmem.app.verify import verify
 
         found += [replace(fault, path=f"user.git {fault.path}".strip()) for fault in verify(store).faults]
     return found
+
+
+def _inbox(view: View) -> Iterator[Fault]:
+    """Records of the inbox that say of themselves what only a decision can: by whatever door, it was none."""
+    here = view.inbox
+    for path, raw in here.read_all(MEMORIES) if here.commit is not None and not view.inbox_own else ():
+        try:
+            fitting = fits(LABELS[INBOX], memory_from_bytes(raw, path=path))
+        except CorruptRecord:
+            continue  # doctor names it
+        if not fitting:
+            yield Fault("inbox.status", "nobody let this record in; it is not read", here.commit or "", path)
 
 
 def _private(view: View) -> Iterator[Fault]:
@@ -55,7 +74,7 @@ def _private(view: View) -> Iterator[Fault]:
         except CorruptRecord as error:
             yield Fault("record.shape", error.message, commit, path)
             continue
-        if memory_of_path(path) != memory.id or not fits(LABELS[PRIVATE], memory.scope.audience):
+        if memory_of_path(path) != memory.id or not fits(LABELS[PRIVATE], memory):
             yield Fault("audience.store", "the record does not belong where it lies; it is not read", commit, path)
         names = here.event_names(memory.id)
         last = here.read(names[-1]) if names else None

@@ -182,7 +182,7 @@ class View:
             return None
         raw = self.place(ref).read(path)
         memory = None if raw is None else read_memory(raw, path, self.trusts(ref))
-        return memory if memory is not None and fits(LABELS[ref], memory.scope.audience) else None
+        return memory if memory is not None and fits(LABELS[ref], memory) else None
 
     def left_out(self, ref: str) -> Mapping[str, tuple[str, ...]]:
         """The paths of a place whose bytes failed verification, and why."""
@@ -230,7 +230,7 @@ class View:
         for path, raw in self.place(ref).read_all(MEMORIES):
             if memory_of_path(path) and path not in hidden:
                 memory = memory_from_bytes(raw, path=path, trusted=self.trusts(ref))
-                if fits(LABELS[ref], memory.scope.audience):
+                if fits(LABELS[ref], memory):
                     yield memory
 
     def tombstone(self, digest: str, ref: str = MAIN) -> Tombstone | None:

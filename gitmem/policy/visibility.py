@@ -8,6 +8,7 @@ from typing import Final
 
 from gitmem.model.judgement import Filter, Viewer
 from gitmem.model.layout import HOMES, PLACES
+from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import AUDIENCES, STATUSES, VISIBLE
 
 _READ_BESIDE: Final = {"team": ("team",), "private": ("team", "private", "user"), "user": ("user",)}
@@ -37,10 +38,13 @@ def _filter(viewer: Viewer, statuses: frozenset[str], at: datetime | None) -> Fi
     )
 
 
-def fits(place: str, audience: str) -> bool:
-    """Whether a record for `audience` may lie in a place of `layout.PLACES`. What lies elsewhere is shown to nobody:
-    a record that says of itself that it is private is not made so by lying on the branch, nor the other way round."""
-    return place == "inbox" or HOMES.get(audience) == PLACES[place]
+def fits(place: str, memory: Memory) -> bool:
+    """Whether a record may lie in a place of `layout.PLACES`. What lies elsewhere is shown to nobody: a record that
+    calls itself private is not made so by lying on the branch, nor the other way round; and what waits in the inbox was
+    let in by nobody, whatever it says of its state."""
+    if place == "inbox":
+        return memory.status not in VISIBLE
+    return HOMES.get(memory.scope.audience) == PLACES[place]
 
 
 def compared(audience: str, other: str, *, rejected: bool = False) -> bool:

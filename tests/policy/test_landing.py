@@ -7,10 +7,11 @@ from dataclasses import replace
 import pytest
 
 from gitmem.model.layout import INBOX, MAIN, PRIVATE, USER
+from gitmem.model.nouns import Scope
 from gitmem.model.vocabulary import AUDIENCES, CHANNELS, ORIGIN_RANK, Channel
 from gitmem.policy.landing import decides, lands
 from gitmem.policy.visibility import compared, fits
-from tests.policy.builders import CONFIG
+from tests.policy.builders import CONFIG, memory
 
 FORGE = replace(CONFIG, review="forge")
 OTHERS = tuple(channel for channel in CHANNELS if channel not in ("terminal", "capture"))
@@ -43,12 +44,18 @@ def test_without_a_store_or_for_nobody_that_is_known_nothing_is_let_in() -> None
     assert lands("terminal", CONFIG, "world") == INBOX
 
 
-def test_a_record_fits_the_store_of_its_audience_and_the_inbox() -> None:
+def test_a_record_fits_the_store_of_its_audience_and_the_inbox_while_it_waits() -> None:
     places = ("main", "private", "user", "inbox")
-    assert {(p, a) for p in places for a in AUDIENCES if fits(p, a)} == {
-        ("main", "team"), ("private", "private"), ("user", "user"), *(("inbox", audience) for audience in AUDIENCES),
-    }  # fmt: skip
-    assert [p for p in places if fits(p, "world")] == ["inbox"]
+
+    def fitting(status: str, audience: str) -> set[tuple[str, str]]:
+        record = memory(status=status, scope=Scope("shop-k3x9qd", audience))
+        return {(place, audience) for place in places if fits(place, record)}
+
+    homes = {("main", "team"), ("private", "private"), ("user", "user")}
+    assert set().union(*(fitting("active", audience) for audience in AUDIENCES)) == homes
+    waiting = set().union(*(fitting("candidate", audience) for audience in AUDIENCES))
+    assert waiting == homes | {("inbox", audience) for audience in AUDIENCES}
+    assert fitting("candidate", "world") == {("inbox", "world")} and fitting("active", "world") == set()
 
 
 def test_likeness_is_judged_among_what_all_readers_of_the_record_may_read() -> None:
