@@ -26,7 +26,7 @@ from gitmem.app.state import load
 from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError
 from gitmem.model.frozen import dataclass, field
-from gitmem.model.layout import INBOX, SESSION_ARCHIVES, SESSIONS
+from gitmem.model.layout import INBOX, PLACES, SESSION_ARCHIVES, SESSIONS
 from gitmem.model.times import format_instant
 from gitmem.model.vocabulary import WAITING
 from gitmem.store.disk_usage import disk_usage
@@ -285,6 +285,9 @@ def _memory(workspace: Workspace) -> MemoryHealth:
         candidates = sum(memory.status in WAITING for memory in view.memories(INBOX))
     except GitmemError as error:
         return MemoryHealth("unknown", error.message, error.hint or "gitmem doctor")
-    if opened_index(workspace).tips.get("main") == view.main.commit:
+    seen = opened_index(workspace).tips
+    if not seen and not any(view.place(ref).memory_ids() for ref in PLACES.values()):  # right after `gitmem init`
+        return MemoryHealth("fresh", "there is nothing to index yet", "", candidates)
+    if seen.get("main") == view.main.commit:
         return MemoryHealth("fresh", "the index has seen all of it", "", candidates)
     return MemoryHealth("stale", "the index is behind; the next read brings it up", "gitmem reindex", candidates)

@@ -157,3 +157,9 @@ def test_fine_is_only_what_was_told_to_be() -> None:
     assert not replace(good, hosts=(of("unknown"),)).is_fine and not replace(good, hosts=(of("stale"),)).is_fine
     assert not replace(good, damaged=("x",)).is_fine and not replace(good, free=1).is_fine
     assert not replace(good, memory=MemoryHealth("unknown", "")).is_fine
+
+
+def test_right_after_init_nothing_is_stale(host: Host) -> None:
+    assert person(host.repo, "init").code == 0
+    memory = rows(host)[""]["memory"]
+    assert (memory["state"], memory["reason"]) == ("fresh", "there is nothing to index yet")
