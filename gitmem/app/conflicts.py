@@ -70,7 +70,7 @@ def resolve(workspace: Workspace, prefix: str, take: str | Draft, reason: str) -
     `take` is `ours` (what the memory says), `theirs` (the one kept text), the first digits of a kept text, or a draft
     whose text it is to say. What disputes it is superseded by it, or archived when it is of another kind.
     """
-    require_reason(reason, f"gitmem conflicts resolve {prefix} --take ours")
+    require_reason(reason, f"gitmem conflicts resolve {prefix} {_asked(take)}")
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         found = _to_settle(view, prefix)
@@ -111,6 +111,11 @@ def _to_settle(view: View, prefix: str) -> Conflict:
     if there is None or (not there.kept and there.memory.status != "disputed"):
         raise NotFound(f"{found.memory.id} is {found.memory.status}, with nothing to settle", hint="gitmem conflicts")
     return there
+
+
+def _asked(take: str | Draft) -> str:
+    """The flag by which a person asked for this text."""
+    return "--file DRAFT" if isinstance(take, Draft) else f"--take {take}"
 
 
 def _said(found: Conflict, take: str | Draft) -> Memory:

@@ -89,7 +89,7 @@ def context(ground: Ground, named: Sequence[str], limit: int, *, companions: boo
 
 
 def from_here(ground: Ground, filters: Filters) -> Filters:
-    """`filters` with the path from the top of the repository: it is typed as git takes one, from where the reader is."""
+    """`filters` with the path from the top of the repository; it is typed from where the reader is, as for git."""
     return filters if filters.path is None else replace(filters, path=path_from_top(ground, filters.path))
 
 

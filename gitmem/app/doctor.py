@@ -12,12 +12,14 @@ from gitmem.app import belief, hooks
 from gitmem.app.catch_up import opened_index
 from gitmem.app.meaning import meaning
 from gitmem.app.outbox import refusals
+from gitmem.app.signing import people_of
 from gitmem.app.trust import stands
 from gitmem.app.user_store import is_store, store_path
 from gitmem.app.verify_own import own_faults
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord, GitmemError
 from gitmem.model.layout import BRANCH_SPACE, CONFLICTS, INBOX, MAIN, MEMORIES, PRIVATE, USER, memory_of_path
+from gitmem.model.nouns import Config
 from gitmem.model.records import memory_from_bytes
 from gitmem.model.vocabulary import WAITING
 from gitmem.recall.faults import MeaningUnavailable
@@ -90,9 +92,7 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
         yield Finding(
             "branch", "fine", f"project {config.project}, format {config.format}, at {(trust.commit or '')[:12]}"
         )
-        yield Finding(
-            "review", "fine", f"review is {config.review}; signatures are not asked for: principals are unproven"
-        )
+        yield Finding("review", "fine", f"review is {config.review}; {_signers(config)}")
     if config is not None and not stands(workspace.env, workspace.location.common_dir, config.projects):
         yield Finding("trust", "note", "nobody here has trusted this memory: nothing of it is shown", "gitmem trust")
     for path, reasons in trust.quarantined.items():
@@ -133,6 +133,12 @@ def _inbox(view: View) -> Iterator[Finding]:
         yield Finding("conflicts", "note", f"merges kept a second text of {kept} memories", "gitmem conflicts")
 
 
+def _signers(config: Config) -> str:
+    people = sorted({one.principal for one in people_of(config)})
+    named = f"signatures of {', '.join(people)} count" if people else "no signer is named, so every review is level 0"
+    return f"{named} (gitmem policy)"
+
+
 def _worktree(workspace: Workspace) -> Iterator[Finding]:
     where = checked_out_at(workspace.location, MAIN)
     if where is not None:
@@ -154,14 +160,15 @@ def _renamed(branch: str) -> str:
 
 
 def _identity(workspace: Workspace) -> Iterator[Finding]:
-    author = writer(workspace.location, workspace.env.environ, "terminal").author
+    author, _, key = writer(workspace.location, workspace.env.environ, "terminal")
+    signed = "unsigned" if key is None else "signed with SSH when a person writes"
     if author == TOOL:
         yield Finding(
             "identity", "note", f"no git identity: commits are written as {TOOL.name} <{TOOL.email}>",
             'git config user.name "…" && git config user.email "…"',
         )  # fmt: skip
     else:
-        yield Finding("identity", "fine", f"commits are written as {author.name} <{author.email}>, unsigned")
+        yield Finding("identity", "fine", f"commits are written as {author.name} <{author.email}>, {signed}")
 
 
 def _hooks(workspace: Workspace) -> Iterator[Finding]:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from datetime import datetime, timezone
+from typing import Final
 
 from gitmem.app.ground import Ground
 from gitmem.errors import NotFound
 from gitmem.model.frozen import dataclass
 from gitmem.model.times import format_instant, parse_instant
+
+TOO_EARLY: Final = "gitmem log shows when it began; a date is 00:00 UTC of that day, a revision the time of its commit"
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ def moment(ground: Ground, as_of: str | None) -> Moment:
     except ValueError:
         position, at = _of_revision(ground, as_of)
     if not position:  # the first commit of every branch is the same empty one
-        raise NotFound(f"gitmem/main did not exist yet at {as_of}", hint="gitmem log shows when it began")
+        raise NotFound(f"gitmem/main did not exist yet at {as_of} ({format_instant(at)[:16]}Z)", hint=TOO_EARLY)
     there = positions.commit(position)
     return Moment(None if position == len(positions) - 1 else position, there, at)
 

@@ -195,6 +195,10 @@ def _of_verb(view: View, config: Config, verb: str, found: Found | None) -> Expl
     audience = found.memory.scope.audience if found else "team"
     person = f"this is a {env.channel}" + (f" ({env.host})" if env.host else "")
     if verb in _ALONE:
+        people = sorted({one.principal for one in people_of(config)})
+        if verb == "policy" and people and principal_here(view.workspace, config) == UNPROVEN:
+            why = f"it is changed by the signature of {' or '.join(people)}, and none of theirs signs here"
+            return Explained(verb, "no", why, "git config user.signingkey FILE, gpg.format ssh, commit.gpgsign true")
         if env.channel == "terminal":
             return Explained(verb, "yes", f"{person}, and it is for a person at a terminal")
         return Explained(verb, "no", f"{person}, and it is for a person at a terminal", f"a person runs: gitmem {verb}")

@@ -10,7 +10,7 @@ from gitmem.app import belief
 from gitmem.app.context import from_here
 from gitmem.app.facts import resolutions, sources
 from gitmem.app.ground import Ground
-from gitmem.app.moments import moment
+from gitmem.app.moments import TOO_EARLY, moment
 from gitmem.app.read_filters import Filters, about
 from gitmem.app.review_levels import SAYING
 from gitmem.app.signing import level, who_signed
@@ -122,7 +122,7 @@ def view_at(workspace: Workspace, at: str | None) -> tuple[View, datetime]:
         view.require_config()
     commit, moment = _commit_at(workspace, view.main.commit or "", at)
     if commit == root_commit_id(workspace.backend):
-        raise NotFound(f"gitmem/main did not exist yet at {at}", hint="gitmem log shows when it began")
+        raise NotFound(f"gitmem/main did not exist yet at {at}", hint=TOO_EARLY)
     return belief.earlier_view(view, commit), moment
 
 
@@ -147,7 +147,7 @@ def _commit_at(workspace: Workspace, tip: str, at: str) -> tuple[str, datetime]:
     for commit in backend.log(tip, first_parent=True):
         if committed(workspace, commit) <= moment:
             return commit, moment
-    raise NotFound(f"gitmem/main did not exist yet at {at}", hint="gitmem log shows when it began")
+    raise NotFound(f"gitmem/main did not exist yet at {at}", hint=TOO_EARLY)
 
 
 def committed(workspace: Workspace, commit: str) -> datetime:
