@@ -72,8 +72,9 @@ def rank(origin: str) -> int:
 
 
 def keeps_words(before: Memory, after: Memory) -> bool:
-    """True when `after` says what `before` says, on no less: by what it is found and how it stands may differ. Who files
-    a text does not become the one who said it, and has not reviewed it."""
+    """True when `after` says what `before` says, on no less: by what it is found and how it stands may differ.
+
+    Who files a text does not become the one who said it, and has not reviewed it."""
     return all(ref in after.evidence for ref in before.evidence) and before == replace(
         after, tags=before.tags, aliases=before.aliases, applies_to=before.applies_to, links=before.links,
         evidence=before.evidence, origin=before.origin, status=before.status,
