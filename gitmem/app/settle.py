@@ -15,7 +15,7 @@ from gitmem.app.writing import Mutation, status_change, write
 from gitmem.errors import GitmemError
 from gitmem.model.claims import claim_digest
 from gitmem.model.frozen import dataclass
-from gitmem.model.layout import INBOX
+from gitmem.model.layout import HOMES, INBOX, MAIN
 from gitmem.model.nouns import Memory
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import WAITING
@@ -23,7 +23,7 @@ from gitmem.model.vocabulary import WAITING
 
 @dataclass(frozen=True)
 class Settled:
-    """A candidate that is closed. `merged`: it is on gitmem/main now; else it was put away."""
+    """A candidate that is closed. `merged`: it is where it was to land; else it was put away."""
 
     memory: Memory
     merged: bool
@@ -33,8 +33,8 @@ class Settled:
 def settle(workspace: Workspace) -> list[Settled]:
     """Close what is decided already; what was closed, and why. Nothing is written when there is nothing to close.
 
-    Closed are candidates that are on gitmem/main by now, that were rejected there, whose validity has ended, and those
-    that would replace what stands no more. It is no verdict: only facts decide, so any door may call it.
+    Closed are candidates that are where they were to land by now, that were rejected there, whose validity has ended,
+    and those that would replace what stands no more. It is no verdict: only facts decide, so any door may call it.
     """
     view = believed_view(workspace)
     if view.config is None or view.inbox.commit is None or next(_decided(view), None) is None:
@@ -77,11 +77,14 @@ def _decided(view: View) -> Iterator[Settled]:
     for memory in view.memories(INBOX):
         if memory.status not in WAITING:
             continue
-        there = view.memory(memory.id)
+        home = HOMES.get(memory.scope.audience, MAIN)
+        there = view.memory(memory.id, home)
         if there is not None:
-            yield Settled(memory, True, f"merged: it is on gitmem/main as {there.status}")
+            where = "gitmem/main" if home == MAIN else "your own memory"
+            yield Settled(memory, True, f"merged: it is on {where} as {there.status}")
             continue
-        tomb = view.tombstone(claim_digest(config.project, memory.kind, memory.title, memory.body))
+        project = (view.config_for(memory.scope.audience) or config).project
+        tomb = view.tombstone(claim_digest(project, memory.kind, memory.title, memory.body), home)
         if tomb is not None and tomb.standing:
             yield Settled(memory, False, f"rejected elsewhere as {tomb.history[-1].memory}")
         elif memory.valid.until is not None and _ended(view, memory, parse_instant(memory.valid.until), now):

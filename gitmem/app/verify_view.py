@@ -40,6 +40,9 @@ class JudgedView(View):
         except CorruptRecord:
             return None
 
+    def config_for(self, audience: str) -> Config | None:
+        return self.config if USER in self._here else super().config_for(audience)
+
     def memory(self, identifier: str, ref: str = MAIN) -> Memory | None:
         path = memory_path(identifier)
         raw = self.bytes_at(path) if ref in self._here else None

@@ -264,3 +264,30 @@ def test_a_person_sees_the_two_flags_as_two(shop: Path, gitmem: Run) -> None:
     said = gitmem(shop, "remember", "-k", "fact", CRANE, *SAID, "--private", "--dry-run")
     assert "your private memory of this project as active" in said.out
     assert git(shop, "for-each-ref", PRIVATE) == ""
+
+
+def test_a_verdict_that_broke_off_between_two_repositories_is_ended(shop: Path, gitmem: Run) -> None:
+    # Found by an attack: the store had the memory, the candidate could be neither accepted nor closed ever again.
+    rule = put(gitmem, shop, OURS, *SAID, "--user")
+    accepted = put(gitmem, shop, "Colour is spelled with u", "-e", f"memory:{rule}", "--user", channel="agent")
+    turned_down = put(gitmem, shop, "Grey is spelled with e", "-e", f"memory:{rule}", "--user", channel="agent")
+    before = git(shop, "rev-parse", INBOX).strip()
+    assert gitmem(shop, "accept", accepted).code == 0
+    assert gitmem(shop, "reject", turned_down, "--because", "it is not").code == 0
+    git(shop, "update-ref", INBOX, before)
+    done = gitmem(shop, "list", "--inbox")
+    assert done.code == 0 and gitmem(shop, "list", "--inbox", "--json").lines[:-1] == [], done
+    states = {i: gitmem(shop, "show", i, "--json").lines[0]["status"] for i in (accepted, turned_down)}
+    assert states == {accepted: "active", turned_down: "archived"}
+
+
+def test_what_rests_on_another_memory_of_ones_own_is_verified(shop: Path, gitmem: Run) -> None:
+    rule = put(gitmem, shop, OURS, *SAID, "--user")
+    put(gitmem, shop, "Colour is spelled with u", "-e", f"memory:{rule}", "--user")
+    assert gitmem(shop, "verify").code == 0
+    store = store_path(dict(os.environ))
+    assert store is not None
+    nothing = git(store, "hash-object", "-t", "tree", "-w", "/dev/null").strip()
+    emptied = git(store, "commit-tree", nothing, "-p", "gitmem/main", "-m", "by hand").strip()
+    git(store, "update-ref", "refs/heads/gitmem/main", emptied)
+    assert gitmem(shop, "verify").code == 3  # the store is looked at
