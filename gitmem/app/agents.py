@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from gitmem.app import host_hooks
+from gitmem.app.codex_features import switched_off
 from gitmem.app.doorbell import doorbell_path, is_current, put_doorbell
 from gitmem.app.env import Env
 from gitmem.app.githooks_receipt import look
@@ -117,6 +118,8 @@ def remarks(env: Env, name: str, path: Path) -> Iterator[str]:
     if name == "codex":
         for key in data.keys() - {"hooks", "description"}:
             yield f"codex rejects {path} whole because of {key}"
+        if off := switched_off(env.environ, path.parent):
+            yield f"codex runs no hook while [features] hooks is false in {off}"
         yield "codex runs a new hook only when it is trusted: start codex, type /hooks, trust it once"
     if (
         name == "gemini-cli"

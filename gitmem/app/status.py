@@ -16,6 +16,7 @@ from gitmem.app.capture import LOCK, SWEPT, home_of, work_trees
 from gitmem.app.capture_progress import Progress, stamp_of
 from gitmem.app.capture_spool import SPOOL
 from gitmem.app.catch_up import opened_index
+from gitmem.app.codex_features import switched_off
 from gitmem.app.doorbell import RUNG, doorbell_path
 from gitmem.app.forgotten import forgotten
 from gitmem.app.host_settings import HOSTS
@@ -178,6 +179,9 @@ class _Look:
                 found = self._missing(name, watched, installed)
             else:
                 found = self._judged(origins, waiting, swept, rung, installed)
+            off = switched_off(self._env.environ) if name == "codex" and installed else None
+            if off is not None:
+                found = ("stale", f"it runs no hook: [features] hooks is false in {off}", "switch hooks on there")
         state, reason, hint = found
         return HostHealth(
             name, state, reason, hint, self._stored.get(name, 0), len(waiting), str(swept.get("at", "")),

@@ -163,3 +163,18 @@ def test_right_after_init_nothing_is_stale(host: Host) -> None:
     assert person(host.repo, "init").code == 0
     memory = rows(host)[""]["memory"]
     assert (memory["state"], memory["reason"]) == ("fresh", "there is nothing to index yet")
+
+
+def test_codex_with_its_hooks_switched_off_is_stale(host: Host) -> None:
+    home = Path(os.environ["HOME"]) / ".codex"
+    (home / "sessions").mkdir(parents=True)
+    assert person(host.repo, "install", "codex", "--yes").code == 0
+    host.capture()
+    for text, off in (
+        ("[features]\nhooks = true\n", False),
+        ("[features]\nhooks = false\n", True),
+        ("[features", False),
+    ):
+        (home / "config.toml").write_text(text)
+        row = rows(host)["codex"]
+        assert (row["state"] == "stale" and "runs no hook" in row["reason"]) is off, (text, row)
