@@ -19,11 +19,13 @@ from gitmem.model.nouns import EvidenceRef
 from gitmem.model.text import escape, is_clean, is_forbidden, one_line
 from gitmem.recall.budget import BYTES_PER_TOKEN, estimate, fit
 from gitmem.recall.document import from_microseconds
+from gitmem.recall.query import Hit
 
 SHORT: Final = 8  # characters of an id that is shown
 LINE: Final = 160  # characters of a body on one line
 TOLD: Final = 1200  # characters of a body for a model; --full gives all of it
 CITED: Final = 2  # references that a line names
+ANSWERS: Final = 2  # solutions of one problem that a model is told in full, the newest
 TITLE_LINE: Final = 100
 TAG: Final = "gitmem-memory"  # by which our own block is known again, and never captured as evidence
 
@@ -93,8 +95,8 @@ def pointer_line(item: Item, style: Style) -> str:
     return f"  {style(memory.id[:SHORT], 'bold')}  {kind}  {title}"
 
 
-def item_data(item: Item, now: datetime, *, full: bool = False) -> dict[str, Any]:
-    """One memory for a model."""
+def item_data(item: Item, now: datetime, *, full: bool = False, whole: Sequence[Beside] = ()) -> dict[str, Any]:
+    """One memory for a model. whole: what is told in full of what belongs beside it."""
     memory = item.memory
     body = memory.body if full or len(memory.body) <= TOLD else memory.body[: TOLD - 1] + "…"
     data: dict[str, Any] = {
@@ -118,15 +120,18 @@ def item_data(item: Item, now: datetime, *, full: bool = False) -> dict[str, Any
         "valid_until": memory.valid.until,
         "ruled_out": [_alternative(one) for one in memory.alternatives],
         "steps": [("done: " if step.done else "open: ") + step.text for step in memory.steps],
-        "beside": [_beside_data(near) for near in item.beside],
+        "beside": [
+            {"how": near.how, **item_data(_as_item(near), now, full=full)} if near in whole else _beside_data(near)
+            for near in item.beside
+        ],
     }
     return {**{k: v for k, v in data.items() if v not in ("", [])}, **{k: v for k, v in told.items() if v}}
 
 
 @dataclass(frozen=True)
 class Block:
-    """A framed block for a model. text: "" when there is nothing to say. told: what it holds in full. tokens: of all
-    of it, as they are estimated."""
+    """A framed block for a model. text: "" when there is nothing to say. told: what it holds in full, also beside
+    another. tokens: of all of it, as they are estimated."""
 
     text: str = ""
     told: tuple[Item, ...] = ()
@@ -146,11 +151,15 @@ def prompt(
 def block(
     items: Sequence[Item], *, now: datetime, boundary: str, commit: str, budget: int | None, full: bool = False,
     title: str = "", notes: Iterable[str] = (), turn: Callable[[Item], int] = lambda _: 0,
+    is_new: Callable[[Hit], bool] = lambda _: True,
 ) -> Block:  # fmt: skip
     """The block for a model, at most `budget` tokens.
 
+    A problem and its solutions count as one: these are told in full beside it as far as there is room, else by title.
+
     boundary: fresh random text. commit: of the branch that was read. notes: said last, as they change most. turn: what
-    fits stands in this order, and as it was given where that is equal.
+    fits stands in this order, and as it was given where that is equal. is_new: what the reader holds already is not
+    told again beside another.
     """
     said = [_json({"note": note}) + "\n" for note in notes]
     if not items and not said:
@@ -165,21 +174,53 @@ def block(
     spent = estimate(opening + closing + "".join(said))
     room = None if budget is None else max(budget - spent - _RESERVE, 0)
 
-    def whole(item: Item) -> str:
-        return _json(item_data(item, now, full=full)) + "\n"
+    def ways(item: Item) -> list[_Way]:
+        answers = [near for near in item.beside if near.answers and is_new(near.hit)][:ANSWERS]
+        told = [tuple(answers[:count]) for count in range(len(answers), -1, -1)]
+        return [_Way(item, whole, _json(item_data(item, now, full=full, whole=whole)) + "\n") for whole in told]
 
     def name(item: Item) -> str:
         return _json(_pointer(item)) + "\n"
 
-    shown = fitted(items, room, whole, name)
-    out = [*map(whole, sorted(shown.items, key=turn)), *map(name, shown.pointers)]
+    shown, pointers, omitted = _packed([(ways(item), name(item)) for item in items], room)
+    out = [*(way.text for way in sorted(shown, key=lambda way: turn(way.item))), *pointers]
     if not out and not said:
         return Block()
-    left_out = _json({"left_out": len(shown.omitted), "why": f"budget of {budget} tokens"}) + "\n"
-    if shown.omitted and fits(*out, *said, left_out):
+    left_out = _json({"left_out": omitted, "why": f"budget of {budget} tokens"}) + "\n"
+    if omitted and fits(*out, *said, left_out):
         out.append(left_out)
     text = opening + "".join((*out, *said)) + closing
-    return Block(text, shown.items, estimate(text))
+    told = [one for way in shown for one in (way.item, *map(_as_item, way.whole))]
+    return Block(text, tuple({item.memory.id: item for item in reversed(told)}.values()), estimate(text))
+
+
+@dataclass(frozen=True)
+class _Way:
+    """One way to tell an item in full. whole: what is told in full beside it."""
+
+    item: Item
+    whole: tuple[Beside, ...]
+    text: str
+
+
+def _packed(rows: Sequence[tuple[Sequence[_Way], str]], room: int | None) -> tuple[list[_Way], list[str], int]:
+    """What is told of `rows`, best first, in `room` tokens, each with its ways, the fullest first, and the line that
+    names it: in full, by name, and the number of the rest. What is told in full beside another has none of its own."""
+    apart: set[str] = set()
+    for ways, _ in rows:
+        if ways[0].item.memory.id not in apart:
+            apart.update(near.hit.id for near in ways[0].whole)
+    while True:
+        left = [row for row in rows if row[0][0].item.memory.id not in apart]
+        costs = [(*(estimate(way.text) for way in ways), estimate(name)) for ways, name in left]
+        found = fit(costs, room)
+        shown = [ways[way] for (ways, _), way in zip(left, found.ways, strict=False)]
+        told = {near.hit.id for way in shown for near in way.whole}
+        lost = {ways[0].item.memory.id for ways, _ in rows} & apart - told
+        if not lost:
+            last = found.full + found.named
+            return shown, [name for _, name in left[found.full : last]], len(left) - last
+        apart -= lost
 
 
 def framed(rows: Iterable[Mapping[str, Any]], *, boundary: str, title: str, budget: int, commit: str = "") -> str:
@@ -282,6 +323,10 @@ def _beside(near: Beside, style: Style) -> str:
     said = "" if memory.status == "active" else f"({memory.status}) "
     title = style(one_line(memory.title, TITLE_LINE))
     return f"{style('└ ' + near.how, 'dim')} {style(memory.id[:SHORT], 'bold')}  {said}{title}"
+
+
+def _as_item(near: Beside) -> Item:
+    return Item(near.hit, near.drifts)
 
 
 def _beside_data(near: Beside) -> dict[str, str]:

@@ -12,6 +12,7 @@ from gitmem.app import state
 from gitmem.app.cochange import worked_on
 from gitmem.app.context import Near, Ranked, about, best, nearness, with_structure
 from gitmem.app.cues import due, due_at
+from gitmem.app.equals import claim
 from gitmem.app.ground import Ground
 from gitmem.app.moments import Moment
 from gitmem.app.plans import open_plans
@@ -131,9 +132,9 @@ def brief(ground: Ground) -> Brief:
     unused = faded(ground.private, ground.env.environ)
     for name in _FADING if unused else ():
         found[name] = [(hit, near) for hit, near in found[name] if not (hit.id in unused and _fades(hit))]
-    told = {hit.id for ranked in found.values() for hit, _ in ranked}
+    told = {claim(hit.memory) for ranked in found.values() for hit, _ in ranked}
     if position is not None:
-        found["changed"] = [pair for pair in _changed(ground, position, seen) if pair[0].id not in told]
+        found["changed"] = [pair for pair in _changed(ground, position, seen) if claim(pair[0].memory) not in told]
     sections = [
         Section(name, _TITLES[name], with_structure(ground, ranked[: _MOST[name]], seen), len(ranked))
         for name, ranked in found.items()

@@ -14,12 +14,12 @@ from typing import Final, NamedTuple
 
 from gitmem.app.cochange import touched
 from gitmem.app.cues import due_at, waits
-from gitmem.app.drifts import drifts
+from gitmem.app.equals import once
 from gitmem.app.ground import Ground
 from gitmem.app.moments import Moment
 from gitmem.app.read_filters import Filters
 from gitmem.app.recalling import Answer, Item
-from gitmem.app.structure import beside_each, without_repetition
+from gitmem.app.structure import around
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass, replace
 from gitmem.model.globs import covers
@@ -167,9 +167,10 @@ def _covering(folder: str, path: str) -> float:
 
 
 def best(found: Iterable[Ranked]) -> list[Ranked]:
-    """Each memory once, in the order of what it is worth here."""
+    """Each memory once, and of equal claims one, in the order of what it is worth here."""
     rows = {hit.id: (hit, near) for hit, near in sorted(found, key=lambda pair: worth(*pair))}
-    return sorted(rows.values(), key=lambda pair: (-worth(*pair), -pair[0].recorded, pair[0].id))
+    ranked = sorted(rows.values(), key=lambda pair: (-worth(*pair), -pair[0].recorded, pair[0].id))
+    return [rows[identifier] for identifier in once(hit.memory for hit, _ in ranked)]
 
 
 def _is_folder(ground: Ground, path: str) -> bool:
@@ -218,11 +219,8 @@ def worth(hit: Hit, near: Near) -> float:
 
 def with_structure(ground: Ground, ranked: Sequence[Ranked], seen: Filter) -> tuple[Item, ...]:
     """What is shown, each with what became of its cited lines and with what belongs beside it."""
-    memories = [hit.memory for hit, _ in ranked]
-    groups = beside_each(ground.index, memories, seen, None)
-    fresh = without_repetition(zip((memory.id for memory in memories), groups, strict=True))
-    rows = zip(ranked, drifts(ground, memories), fresh, strict=True)
+    found = around(ground, [hit.memory for hit, _ in ranked], seen, None)
     return tuple(
-        Item(replace(hit, score=worth(hit, near)), lost, beside=tuple(others), place=near.how)
-        for (hit, near), lost, others in rows
+        Item(replace(hit, score=worth(hit, near)), lost, beside=others, place=near.how)
+        for (hit, near), (others, lost) in zip(ranked, found, strict=True)
     )

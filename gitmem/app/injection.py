@@ -124,7 +124,7 @@ def _brief(ground: Ground, known: shown.Shown, budget: int) -> Block:
     found = brief(ground)
     items = [item for _, item in found.in_turn() if version(item.hit) not in known.versions]
     news = [] if known.briefed else found.news()
-    told = _block(ground, items, budget, "this repository", [*news, *found.warnings], turn=found.turn_of())
+    told = _block(ground, items, budget, "this repository", known, [*news, *found.warnings], turn=found.turn_of())
     remember_told(found, told.told, ground.env.environ)
     return told
 
@@ -142,7 +142,7 @@ def _prompt(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Blo
     wanted = Asked((question,), Filters(limit=_ITEMS), previous=before or None)
     is_new = _news(ground, known)
     items = (*adopted(ground, prompt, is_new), *sure(ground, wanted, is_new))
-    return _block(ground, items, budget, "this prompt")
+    return _block(ground, items, budget, "this prompt", known)
 
 
 def _edit(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Block:
@@ -157,7 +157,7 @@ def _edit(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Block
     found = context(ground, [str(Path(ground.work_tree or "") / path) for path in paths], _ITEMS, companions=False)
     is_new = _news(ground, known)
     items = [item for item in found.answer.items if is_new(item.hit)]
-    return _block(ground, items, budget, ", ".join(found.paths))
+    return _block(ground, items, budget, ", ".join(found.paths), known)
 
 
 def _news(ground: Ground, known: shown.Shown) -> Callable[[Hit], bool]:
@@ -167,12 +167,12 @@ def _news(ground: Ground, known: shown.Shown) -> Callable[[Hit], bool]:
 
 
 def _block(
-    ground: Ground, items: Sequence[Item], budget: int, title: str, notes: Sequence[str] = (),
+    ground: Ground, items: Sequence[Item], budget: int, title: str, known: shown.Shown, notes: Sequence[str] = (),
     turn: Callable[[Item], int] = lambda _: 0,
 ) -> Block:  # fmt: skip
     return block(
         items, now=ground.now, boundary=ground.env.random(8).hex(), commit=ground.commit, budget=budget, title=title,
-        notes=notes, turn=turn,
+        notes=notes, turn=turn, is_new=lambda hit: version(hit) not in known.versions,
     )  # fmt: skip
 
 

@@ -8,12 +8,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
-from gitmem.app.drifts import drifts
+from gitmem.app.equals import once
 from gitmem.app.ground import Ground
 from gitmem.app.meaning import learn
 from gitmem.app.moments import Moment, moment
 from gitmem.app.read_filters import Filters, about
-from gitmem.app.structure import Beside, beside_each, replacement, without_repetition
+from gitmem.app.structure import Beside, around, replacement
 from gitmem.app.use import strengths
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass, field, replace
@@ -172,13 +172,8 @@ def archived(ground: Ground, asked: Asked) -> tuple[Hit, ...]:
 
 def _finished(ground: Ground, items: Sequence[Item], seen: Filter, then: Moment) -> tuple[Item, ...]:
     """The items with what belongs beside them and with what became of the lines that they cite."""
-    memories = [item.memory for item in items]
-    groups = beside_each(ground.index, memories, seen, then.position)
-    fresh = without_repetition(zip((memory.id for memory in memories), groups, strict=True))
-    gone = drifts(ground, memories)
-    return tuple(
-        replace(item, beside=tuple(near), drifts=lost) for item, near, lost in zip(items, fresh, gone, strict=True)
-    )
+    found = around(ground, [item.memory for item in items], seen, then.position)
+    return tuple(replace(item, beside=near, drifts=lost) for item, (near, lost) in zip(items, found, strict=True))
 
 
 def unplaced(ground: Ground, then: Moment) -> str:
@@ -265,7 +260,8 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
             kept = hits.get(better.id)
             if kept is None or better.score > kept.score:
                 hits[better.id] = better
-    order = sorted(hits.values(), key=lambda hit: (-hit.score, -hit.recorded, hit.id))
+    ranked = sorted(hits.values(), key=lambda hit: (-hit.score, -hit.recorded, hit.id))
+    order = [hits[identifier] for identifier in once(hit.memory for hit in ranked)]
     total = len(order) if looked_at == found.total else found.total
     sure = max((hit.confidence for hit in order[:limit]), default=0.0)
     return replace(found, hits=tuple(order[:limit]), total=total, confidence=sure)

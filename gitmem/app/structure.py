@@ -8,7 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
-from gitmem.model.frozen import dataclass
+from gitmem.app.drifts import drifts
+from gitmem.app.ground import Ground
+from gitmem.model.frozen import dataclass, replace
 from gitmem.model.judgement import Filter
 from gitmem.model.nouns import Memory
 from gitmem.recall.query import Hit
@@ -33,10 +35,17 @@ _ALSO_FORTH: Final = {
 
 @dataclass(frozen=True)
 class Beside:
-    """A memory that a hit brings. how: as it reads after the hit, such as "solved by"."""
+    """A memory that a hit brings. how: as it reads after the hit, such as "solved by". drifts: for each reference of
+    an answer what became of it at HEAD; empty where nobody looked."""
 
     hit: Hit
     how: str
+    drifts: tuple[str, ...] = ()
+
+    @property
+    def answers(self) -> bool:
+        """Whether it is what helps: without it, the hit that it belongs to tells only half."""
+        return self.how == _BACK["solves"]
 
 
 def beside(
@@ -76,6 +85,22 @@ def beside_each(
     return groups
 
 
+def around(
+    ground: Ground, memories: Sequence[Memory], seen: Filter, position: int | None
+) -> list[tuple[tuple[Beside, ...], tuple[str, ...]]]:
+    """For each memory of an answer what belongs beside it, each pair once, and what became of the lines that it
+    cites; the latter of what answers it too."""
+    groups = beside_each(ground.index, memories, seen, position)
+    fresh = list(_without_repetition(zip((memory.id for memory in memories), groups, strict=True)))
+    answers = [near.hit.memory for group in fresh for near in group if near.answers]
+    gone = drifts(ground, [*memories, *answers])
+    theirs = iter(gone[len(memories) :])
+    return [
+        (tuple(replace(near, drifts=next(theirs)) if near.answers else near for near in group), lost)
+        for group, lost in zip(fresh, gone, strict=False)
+    ]
+
+
 def replacement(index: SearchIndex, memory: Memory, seen: Filter, position: int | None) -> Hit | None:
     """What stands in the place of a superseded memory, the last of a chain; None when a reader may not see it."""
     following = list(memory.linked("superseded_by"))
@@ -89,7 +114,7 @@ def replacement(index: SearchIndex, memory: Memory, seen: Filter, position: int 
     return None
 
 
-def without_repetition(groups: Iterable[tuple[str, Sequence[Beside]]]) -> Iterator[list[Beside]]:
+def _without_repetition(groups: Iterable[tuple[str, Sequence[Beside]]]) -> Iterator[list[Beside]]:
     """Each pair once in an answer: for each hit, by id, what it brings that no hit before it was told to belong to."""
     told: set[frozenset[str]] = set()
     for identifier, group in groups:
