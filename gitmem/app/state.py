@@ -27,11 +27,12 @@ def load(folder: Path, name: str) -> dict[str, Any]:
     return data if isinstance(data, dict) else {}
 
 
-def save(folder: Path, name: str, data: Mapping[str, Any]) -> None:
-    """Replace the state called `name` in one step."""
+def save(folder: Path, name: str, data: Mapping[str, Any], *, durable: bool = False) -> None:
+    """Replace the state called `name` in one step. durable: it is on the disk when this returns, because nothing else
+    has it."""
     private_folder(folder)
     path = folder / f"{name}.json"
-    write_private(path, json.dumps(data, indent=1).encode() + b"\n")
+    write_private(path, json.dumps(data, indent=1).encode() + b"\n", durable=durable)
     _clear_temporaries(path)
 
 
@@ -56,18 +57,31 @@ def private_folder(folder: Path) -> Path:
     return folder
 
 
-def write_private(path: Path, data: bytes) -> None:
-    """Write `path` with mode 0600 by way of a temporary file and a rename."""
+def write_private(path: Path, data: bytes, *, durable: bool = False) -> None:
+    """Write `path` with mode 0600 by way of a temporary file and a rename; `durable` as in `save`."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
         with os.fdopen(descriptor, "wb") as out:
             out.write(data)
+            if durable:
+                out.flush()
+                os.fsync(out.fileno())
         _adopt_owner(temporary, path.parent)
         temporary.replace(path)
+        if durable:
+            _sync_folder(path.parent)
     except OSError as error:
         temporary.unlink(missing_ok=True)
         raise GitmemError(f"cannot write {path}: {error.strerror}", hint="see the free space and the rights") from None
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def leave_to_owner(folder: Path) -> None:

@@ -118,8 +118,9 @@ def grant(view: View, how: str) -> Trusted:
     )
     revoke(workspace)
     if folder is not None:
-        state.save(folder, token, _data(made))
-    state.save(private, _STATE, {"clone": token} if folder is not None else {"clone": token, _HOMELESS: _data(made)})
+        state.save(folder, token, _data(made), durable=True)
+    kept = {"clone": token} if folder is not None else {"clone": token, _HOMELESS: _data(made)}
+    state.save(private, _STATE, kept, durable=True)
     return made
 
 

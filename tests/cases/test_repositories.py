@@ -379,6 +379,7 @@ def test_blobs_that_are_not_here_and_cannot_be_fetched(repo: Path) -> None:
         answer = agent(place, *verb)
         assert answer.code == 8 and "partial clone" in answer.err, (verb, answer)
     (repo.parent / "moved").rename(repo)
+    assert person(place, "trust", "--yes").code == 0
     assert [item["id"] for item in records(agent(place, "list", "--json"))] == [identifier]
     assert "verified" in agent(place, "show", identifier).out  # its evidence is fetched too
 

@@ -26,7 +26,9 @@ def test_one_project_however_it_is_reached(repo: Path, tmp_path: Path) -> None:
     places = [Path(f"{repo}/"), repo / "src/deep", tmp_path / "linked", tmp_path / "link", tmp_path / "clone"]
     assert {project(place) for place in places} == {name}
     repo.rename(tmp_path / "renamed")
-    for place in (tmp_path / "renamed", tmp_path / "clone"):
+    for place in (tmp_path / "renamed", tmp_path / "clone"):  # memory at a new place is looked at first
+        assert agent(place, "list", "--json").code == 3
+        assert person(place, "trust", "--yes").code == 0
         assert [record["id"] for record in records(agent(place, "list", "--json"))] == [identifier], place
 
 

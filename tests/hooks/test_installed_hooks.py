@@ -97,6 +97,7 @@ def test_pre_push_lets_good_memory_and_all_code_through_and_refuses_the_rest(sho
     git(shop.parent, "clone", "-q", str(origin), str(reader))
     git(reader, "fetch", "-q", "origin", "gitmem/main:gitmem/main")
     assert git(reader, "rev-parse", MAIN).strip() == bad
+    ok(person(reader, "trust", "--yes"))
     listed = ok(agent(reader, "list"))
     assert len(listed.out.splitlines()) == 1 and "left out" in listed.err
 

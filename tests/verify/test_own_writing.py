@@ -52,5 +52,6 @@ def test_every_verb_writes_what_every_clone_believes(shop: Shop, gitmem: Callabl
     git(where, "fetch", "-q", "origin", "gitmem/main:gitmem/main")
     clone = Shop(where, gitmem)
     assert clone.codes() == []
+    clone.ok("trust", "--yes")
     assert clone.listed() == shop.listed() >= {edited, ids["tuesday"], ids["idle"], ids["solved"]}
     assert clone.unbelieved() == []
