@@ -17,7 +17,7 @@ from typing import Final
 
 from gitmem.app.facts import Claim, claim_of
 from gitmem.model.nouns import Memory
-from gitmem.policy.near import NEAR, hard_tokens, least_shared, measure, near_sizes, words
+from gitmem.policy.near import NEAR, hard_tokens, least_shared, measure, near_sizes, texts, words
 
 _COMMON: Final = 1000  # a word of more records than this is too common to name a near-duplicate
 
@@ -26,10 +26,11 @@ class ClaimSet:
     """Records by id and where they lie, with an inverted list of their words. All are numbered as they come."""
 
     def __init__(self) -> None:
-        self._numbers: dict[tuple[str, str], int] = {}
+        self._numbers: dict[tuple[str, str], tuple[int, ...]] = {}
         self._claims: dict[int, Claim] = {}
         self._words: dict[int, tuple[int, ...]] = {}
         self._hard: dict[int, frozenset[str]] = {}
+        self._placed: dict[int, bool] = {}  # of a claim that `texts` finds two texts of: whether this is the second
         self._sizes = array("I")
         self._vocabulary: dict[str, int] = {}
         self._with_word: list[array[int]] = []
@@ -38,16 +39,27 @@ class ClaimSet:
         self._next = 0
 
     def __len__(self) -> int:
-        return len(self._claims)
+        return len(self._numbers)
 
     def add(self, claim: Claim) -> None:
         """Put a record in, in place of an older form of it."""
         self.remove(claim.where, claim.id)
+        whole, said = texts(claim.title, claim.body)
+        numbers = [self._held(claim, whole)]
+        if said:
+            numbers.append(self._held(claim, said))
+            self._placed.update(zip(numbers, (False, True), strict=True))
+        self._numbers[claim.where, claim.id] = tuple(numbers)
+        self._saying[_said(claim)] = numbers[0]
+        if claim.key:
+            self._with_key[claim.key].add(claim.id)
+
+    def _held(self, claim: Claim, text: str) -> int:
+        """The number of one text of a record, which its words lead to from here on."""
         number, self._next = self._next, self._next + 1
-        self._numbers[claim.where, claim.id] = number
         self._claims[number] = claim
         held = []
-        for word in _words_of(f"{claim.title}\n{claim.body}"):
+        for word in _words_of(text):
             code = self._vocabulary.setdefault(word, len(self._vocabulary))
             if code == len(self._with_word):
                 self._with_word.append(array("I"))
@@ -55,26 +67,35 @@ class ClaimSet:
             held.append(code)
         self._words[number] = tuple(held)
         self._sizes.append(len(held))
-        self._saying[_said(claim)] = number
-        if claim.key:
-            self._with_key[claim.key].add(claim.id)
+        return number
 
     def remove(self, where: str, identifier: str) -> None:
         """Take a record out. Its number stays in the lists, where it names nothing."""
-        number = self._numbers.pop((where, identifier), None)
-        if number is None:
-            return
-        claim = self._claims.pop(number)
-        del self._words[number]
-        self._hard.pop(number, None)
-        if claim.key:
-            self._with_key[claim.key].discard(identifier)
+        for number in self._numbers.pop((where, identifier), ()):
+            claim = self._claims.pop(number)
+            del self._words[number]
+            self._hard.pop(number, None)
+            self._placed.pop(number, None)
+            if claim.key:
+                self._with_key[claim.key].discard(identifier)
 
     def candidates(self, memory: Memory) -> Iterator[Claim]:
-        """The other records whose words are near; the last word is the gate's."""
+        """The other records whose words are near, each once; the last word is the gate's."""
         if not self._claims:
             return
-        spoken = _words_of(f"{memory.title}\n{memory.body}")
+        whole, said = texts(memory.title, memory.body)
+        found = [n for n in self._near(whole) if not (said and self._placed.get(n))]
+        if said:
+            found += [n for n in self._near(said) if n not in self._placed]
+        told = set()
+        for claim in map(self._claims.__getitem__, found):
+            if claim.id != memory.id and (claim.where, claim.id) not in told:
+                told.add((claim.where, claim.id))
+                yield claim
+
+    def _near(self, text: str) -> Iterator[int]:
+        """The numbers of the texts that are near this one."""
+        spoken = _words_of(text)
         known = sorted(
             (len(self._with_word[code]), code) for word in spoken if (code := self._vocabulary.get(word)) is not None
         )
@@ -100,19 +121,16 @@ class ClaimSet:
             shared = len(mine.intersection(theirs))
             if measure(shared, len(spoken) - shared, len(theirs) - shared) < NEAR:
                 continue
-            claim = self._claims[number]
-            if claim.id == memory.id:
-                continue
             if hard is None:
-                hard = hard_tokens(f"{memory.title}\n{memory.body}")
+                hard = hard_tokens(text)
             if hard == self._hard_tokens(number):
-                yield claim
+                yield number
 
     def _hard_tokens(self, number: int) -> frozenset[str]:
         """Of one record, found once: where few words make all records, each is near to very many."""
         if number not in self._hard:
             claim = self._claims[number]
-            self._hard[number] = hard_tokens(f"{claim.title}\n{claim.body}")
+            self._hard[number] = hard_tokens(texts(claim.title, claim.body)[self._placed.get(number, False)])
         return self._hard[number]
 
     def same(self, memory: Memory) -> Claim | None:

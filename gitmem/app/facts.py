@@ -31,7 +31,7 @@ from gitmem.model.layout import (
 from gitmem.model.nouns import Memory, MemoryRef, Tombstone
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.vocabulary import VISIBLE, Channel
-from gitmem.policy.near import NEAR, similarity
+from gitmem.policy.near import NEAR, alike, same_title, similarity, texts
 from gitmem.policy.visibility import compared, fits
 from gitmem.store.objects import empty_tree
 from gitmem.store.port import Backend
@@ -151,8 +151,8 @@ def _as_they_stand(memory: Memory) -> tuple[Resolution, ...]:
 
 
 def neighbours(memory: Memory, lookup: Lookup, batch: Batch | None = None) -> Iterator[Neighbour]:
-    """What says nearly the same as a record, or as a part of it where that was rejected."""
-    text = f"{memory.title}\n{memory.body}"
+    """What says nearly the same as a record, or as a part of it where that was rejected, and what has its title."""
+    text = memory.title, memory.body
     sentences, others = _asides(memory)
     asides = [replace(memory, title=aside, body="") for aside in others]
     seen = set()
@@ -166,10 +166,10 @@ def neighbours(memory: Memory, lookup: Lookup, batch: Batch | None = None) -> It
         seen.add((claim.id, claim.where))
         if not compared(memory.scope.audience, claim.audience, rejected=claim.status == "wrong"):
             continue
-        near = similarity(text, f"{claim.title}\n{claim.body}")
+        near = alike(text, (claim.title, claim.body))
         if claim.status == "wrong" and near < NEAR:
             near = max((similarity(aside, claim.title) for aside in (*sentences, *others)), default=near)
-        if near >= NEAR:
+        if near >= NEAR or same_title(memory.title, claim.title):
             where = claim.where if claim.where in (*PLACES, "tombstone") else "batch"
             yield Neighbour(claim.id, claim.kind, claim.title, claim.body, claim.status, where, near)  # type: ignore[arg-type]
 
@@ -249,9 +249,10 @@ class IndexOnly:
         self._latest: tuple[str, list[Claim]] = ("", [])
 
     def candidates(self, memory: Memory) -> Sequence[Claim]:
-        text = f"{memory.title}\n{memory.body}"
-        if self._latest[0] != text:  # a retry asks first, then the gate
-            self._latest = text, list(self._similar(text))
+        whole, said = texts(memory.title, memory.body)
+        if self._latest[0] != whole:  # a retry asks first, then the gate
+            found = list(self._similar(whole))
+            self._latest = whole, [*found, *self._similar(said)] if said else found
         return self._latest[1]
 
     def _similar(self, text: str) -> Iterator[Claim]:

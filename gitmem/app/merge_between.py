@@ -15,6 +15,7 @@ from gitmem.app.verify_view import JudgedView
 from gitmem.model.claims import claim_digest
 from gitmem.model.nouns import Memory, Tombstone
 from gitmem.model.vocabulary import KIND_CLASS, VISIBLE, WAITING
+from gitmem.policy.near import NEAR
 from gitmem.share.memory import MergedMemory
 from gitmem.store.objects import Entry
 
@@ -106,7 +107,7 @@ class _Rejections:
 
 def _near(memory: Memory, gained: Mapping[str, Tombstone]) -> str | None:
     """The id of a rejected memory that says nearly the same, None when there is none."""
-    found = neighbours(memory, _Rejections(gained))
+    found = (near for near in neighbours(memory, _Rejections(gained)) if near.similarity >= NEAR)
     return min((near.id for near in found if near.kind in (memory.kind, KIND_CLASS.get(memory.kind))), default=None)
 
 

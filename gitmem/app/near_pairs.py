@@ -9,7 +9,7 @@ from gitmem.app.claim_set import ClaimSet
 from gitmem.app.facts import claim_of
 from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import KIND_CLASS, ORIGIN_RANK, VISIBLE
-from gitmem.policy.near import NEAR, similarity
+from gitmem.policy.near import NEAR, alike
 
 if TYPE_CHECKING:
     from gitmem.app.use import Used
@@ -31,9 +31,8 @@ def near_pairs(memories: Iterable[Memory], used: Mapping[str, Used]) -> Iterator
     by_id: dict[str, Memory] = {}
     standing = (m for m in memories if m.status in VISIBLE and KIND_CLASS.get(m.kind) in _CLASSES)
     for memory in sorted(standing, key=rests_on):
-        text = f"{memory.title}\n{memory.body}"
         near = [
-            (-similarity(text, f"{claim.title}\n{claim.body}"), claim.id)
+            (-alike((memory.title, memory.body), (claim.title, claim.body)), claim.id)
             for claim in known.candidates(memory)
             if _alike(memory, by_id[claim.id])
         ]

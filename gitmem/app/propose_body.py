@@ -93,7 +93,7 @@ def _shown(item: Proposed) -> Iterator[str]:
         yield f"- and {len(item.facts.resolutions) - _QUOTES} more"
     if item.facts.neighbours:
         yield ""
-        yield "What says nearly the same:"
+        yield "What says nearly the same, or has the same title:"
         yield ""
         yield from (_near(near) for near in item.facts.neighbours[:8])
     yield ""

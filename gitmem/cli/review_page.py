@@ -11,6 +11,7 @@ from gitmem.model.judgement import Neighbour
 from gitmem.model.layout import INBOX
 from gitmem.model.nouns import Memory
 from gitmem.model.text import one_line
+from gitmem.policy.near import NEAR
 
 _UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
@@ -48,7 +49,8 @@ def review_page(door: Door, item: Waiting) -> Iterator[str]:
         for other in memories:
             yield f"  {door.style(label, 'yellow')} {_other(door, other)}"
     for near in item.neighbours:
-        yield f"  {door.style('says nearly the same', 'yellow')} ({near.similarity:.2f}): {_near(door, near)}"
+        label = "says nearly the same" if near.similarity >= NEAR else "has the same title"
+        yield f"  {door.style(label, 'yellow')} ({near.similarity:.2f}): {_near(door, near)}"
     for rejected in item.rejected:
         when = f" on {rejected.at[:10]}" if rejected.at else ""
         yield f"  {door.style('rejected before', 'red')}{door.style(when)}: {_near(door, rejected.neighbour)}"

@@ -7,6 +7,7 @@ least similar restatement and the most similar different claim.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
 from math import ceil, floor
 from typing import Final
@@ -20,6 +21,7 @@ def _set(words: str) -> frozenset[str]:
 
 
 NEAR: Final = 0.70
+_PLACE: Final = 200  # characters of a heading that a note stood under
 _CAPPED: Final = NEAR - 0.01  # the most that two claims with different hard tokens can be alike
 _SWAPPED: Final = 2.0  # weight of a word that stands in the place of another
 _ADDED: Final = 0.5  # weight of a word that only the longer claim has
@@ -82,6 +84,36 @@ def similarity(a: str, b: str) -> float:
     shared = len(left & right)
     alike = measure(shared, len(left) - shared, len(right) - shared)
     return alike if alike < NEAR or _hard(a) == _hard(b) else _CAPPED
+
+
+def alike(one: tuple[str, str], other: tuple[str, str]) -> float:
+    """`similarity` of two claims, each (title, body), as `texts` pairs what they say."""
+    return max(similarity(mine, theirs) for mine, theirs in _pairs(texts(*one), texts(*other)))
+
+
+def texts(title: str, body: str) -> tuple[str, str]:
+    """(the whole text, what it says without its place): the second is empty where the body does more than place it.
+
+    A note of a file is read as a title and, as its body, the heading or release that it stood under, an empty line
+    and the same words. That heading is no part of the claim when the other side was written without one, and it is
+    what tells two notes under different headings apart.
+    """
+    whole = f"{title}\n{body}"
+    place, _, said = body.partition("\n\n")
+    if not said or "\n" in place or len(place) > _PLACE:
+        return whole, ""
+    return whole, said if normalise_claim(said).startswith(normalise_claim(title.rstrip("…"))) else ""
+
+
+def same_title(one: str, other: str) -> bool:
+    """Whether two titles are the same words."""
+    return normalise_claim(one) == normalise_claim(other)
+
+
+def _pairs(one: tuple[str, str], other: tuple[str, str]) -> Iterator[tuple[str, str]]:
+    yield one[0], other[0]
+    if bool(one[1]) != bool(other[1]):
+        yield one[1] or one[0], other[1] or other[0]
 
 
 def measure(shared: int, left: int, right: int) -> float:

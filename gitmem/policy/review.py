@@ -53,6 +53,8 @@ def _weighty(change: Change, facts: Facts, decision: Decision) -> Iterator[str]:
         yield "the gate refuses it today"
     if any(near.similarity >= NEAR for near in facts.neighbours):
         yield "something says nearly the same"
+    elif facts.neighbours:
+        yield "something has the same title"
     if any(link.type in _WEIGHTY_LINKS for link in memory.links):
         yield "it replaces or contradicts another memory"
     if memory.key is not None:

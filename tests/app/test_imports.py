@@ -121,10 +121,40 @@ def test_accept_admits_for_a_person_and_is_refused_to_everybody_else(shop: Path,
 def test_an_agent_imports_candidates_and_they_stay_imported_when_a_person_accepts(shop: Path, gitmem: Gitmem) -> None:
     assert summary(gitmem(shop, "import", "--json", channel="agent"))["admitted"] == 2
     ids = [memory["id"] for memory in memories(gitmem, shop, "--inbox")]
-    assert gitmem(shop, "accept", *ids).code == 0
+    for identifier in ids:
+        assert gitmem(shop, "accept", identifier, "--because", "it is so").code == 0
     assert {memory["origin"] for memory in memories(gitmem, shop)} == {"imported"}
     checked = gitmem(shop, "verify", "--all")
     assert checked.code == 0, checked.out
+
+
+@pytest.mark.parametrize("many", [False, True], ids=["index", "in memory"])
+def test_what_was_superseded_comes_back_by_no_door(
+    shop: Path, gitmem: Gitmem, many: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old, new = "The pool holds at most 20 connections", "The pool holds at most 50 connections"
+    cited = ("-e", "file:CHANGELOG.md:7")
+    notes = f"# Changelog\n\n## [1.2.0] - 2026-03-01\n\n### Changed\n\n- {old}\n- Retries stop after five attempts\n"
+    commit(shop, {"CHANGELOG.md": notes})
+    if many:
+        monkeypatch.setattr("gitmem.app.imports._MANY", 0)
+    done = gitmem(shop, "remember", "--json", "-k", "fact", old, *cited)
+    identifier = done.lines[0]["id"]
+    assert gitmem(shop, "supersede", identifier, new, *cited, "--because", "raised").code == 0
+    typed = gitmem(shop, "remember", "--json", "-k", "change", old, *cited)
+    assert typed.code == 3 and f"{identifier} (superseded)" in typed.err + typed.out
+    read = gitmem(shop, "import", "CHANGELOG.md", "--json")
+    # The other entry of the same release comes in.
+    assert (summary(read)["admitted"], summary(read)["refused"]) == (1, 1)
+    (refused,) = [line["refused"] for line in read.lines if "refused" in line]
+    assert [reason["code"] for reason in refused["reasons"]] == ["duplicate"] and identifier in read.out
+
+
+def test_the_same_entry_of_two_releases_is_two_changes(shop: Path, gitmem: Gitmem) -> None:
+    said = "- Dependencies were brought up to date\n"
+    notes = "".join(f"## {version}\n\n### Changed\n\n{said}\n" for version in ("1.3.0", "1.2.0"))
+    commit(shop, {"CHANGELOG.md": f"# Changelog\n\n{notes}"})
+    assert summary(gitmem(shop, "import", "CHANGELOG.md", "--json"))["admitted"] == 2
 
 
 def test_a_rejected_note_stays_out_on_every_run(shop: Path, gitmem: Gitmem) -> None:

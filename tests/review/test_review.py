@@ -77,6 +77,20 @@ def test_what_it_repeats_and_what_was_rejected_is_beside_it(repo: Path, gitmem: 
     assert found[second]["tier"] == "alone"
 
 
+def test_a_memory_with_the_same_title_is_beside_it_in_every_state(repo: Path, gitmem: Run) -> None:
+    old = gitmem(repo, "remember", "--json", "-k", "fact", POOL, "-b", "Measured.", "-e", "file:src/pool.py:2").lines[
+        0
+    ]["id"]
+    new = "The pool holds what the balancer grants"
+    assert gitmem(repo, "supersede", old, new, "-e", "file:src/pool.py:2", *WHY).code == 0
+    body = "At night it holds 7, by day 9, and nobody knows why it holds so few of them."
+    same, other = proposed(gitmem, repo, POOL, "-b", body), proposed(gitmem, repo, INVOICE)
+    rows = {item["id"]: item for item in waiting(gitmem, repo)}
+    assert [(near["id"], near["status"]) for near in rows[same]["neighbours"]] == [(old, "superseded")]
+    assert rows[same]["alone"] == ["something has the same title"] and not rows[other]["neighbours"]
+    assert "has the same title" in gitmem(repo, "review").out
+
+
 def test_evidence_is_looked_at_again(repo: Path, gitmem: Run) -> None:
     item = proposed(gitmem, repo, POOL)
     assert [e["drift"] for e in waiting(gitmem, repo)[0]["evidence"]] == [""]
