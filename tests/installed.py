@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -39,8 +40,17 @@ class Ran:
         return [json.loads(line) for line in self.out.splitlines()]
 
 
-def person(where: Path, *arguments: str, typed: str = "", environ: Mapping[str, str] | None = None) -> Ran:
-    """Run gitmem in `where` with a terminal for standard input; `typed` is what the person types there."""
+def person(
+    where: Path,
+    *arguments: str,
+    typed: str = "",
+    answers: Sequence[tuple[str, str]] = (),
+    environ: Mapping[str, str] | None = None,
+) -> Ran:
+    """Run gitmem in `where` with a terminal for standard input; `typed` is what the person types there.
+
+    `answers`: (what is waited for on standard output, what is typed then), each further on than the one before it.
+    """
     master, slave = pty.openpty()
     go, start = os.pipe()
     with tempfile.TemporaryDirectory() as folder:
@@ -59,11 +69,28 @@ def person(where: Path, *arguments: str, typed: str = "", environ: Mapping[str, 
             shell.wait(_TIME)
             os.write(master, typed.encode())
             os.write(start, b"go\n")
+            assert shell.stdout is not None
+            seen = _answered(shell.stdout.fileno(), master, answers)
             out, err = shell.communicate(timeout=_TIME)
+            out = seen + out
         finally:
             for descriptor in (master, slave, go, start):
                 os.close(descriptor)
         return Ran(int(status.read_text()), out, err)
+
+
+def _answered(reader: int, writer: int, answers: Sequence[tuple[str, str]]) -> str:
+    """Type the answers; what was printed until the last of them."""
+    seen, place = b"", 0
+    for awaited, answer in answers:
+        while (found := seen.find(awaited.encode(), place)) < 0:
+            ready, _, _ = select.select([reader], [], [], _TIME)
+            block = os.read(reader, 65536) if ready else b""
+            assert block, (awaited, seen.decode())
+            seen += block
+        place = found + len(awaited.encode())
+        os.write(writer, answer.encode())
+    return seen.decode()
 
 
 def agent(where: Path, *arguments: str, stdin: str = "", environ: Mapping[str, str] | None = None) -> Ran:

@@ -128,7 +128,7 @@ def _require_person(workspace: Workspace) -> None:
         return
     who = "this was not called by a person at a terminal" if env.channel != "terminal" else "policy sends it to review"
     seen = f" (seen: {env.host})" if env.host else ""
-    hint = "without --accept the notes wait in the inbox, where a person lets them in: gitmem accept"
+    hint = "without --accept the notes wait in the inbox, where a person decides on each: gitmem review"
     raise Refused(
         f"import --accept is a person's to do: {who}{seen}; nothing was written",
         reasons=[Reason("channel.authority", f"the channel {env.channel} may add candidates only", hint)],

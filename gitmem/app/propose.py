@@ -14,7 +14,8 @@ from gitmem.app.moves import find_for
 from gitmem.app.outbox import record_refusals
 from gitmem.app.remember import proposal_of
 from gitmem.app.staging import Staging
-from gitmem.app.verdicts import accepting, waiting
+from gitmem.app.tiers import accepting
+from gitmem.app.verdicts import waiting
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import Judged, Mutation, judge
 from gitmem.errors import NotFound, Refused, UsageError

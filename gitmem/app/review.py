@@ -10,20 +10,20 @@ from gitmem.app.belief import believed_view
 from gitmem.app.facts import index_lookup
 from gitmem.app.reading import drifts_of
 from gitmem.app.remember import proposal_of
-from gitmem.app.verdicts import accepting, deciding, waiting
+from gitmem.app.tiers import look
+from gitmem.app.verdicts import deciding, waiting
 from gitmem.app.workspace import Found, View, Workspace
-from gitmem.app.writing import judge
 from gitmem.errors import GitmemError, NotFound, Refused
 from gitmem.evidence.short import line_range
 from gitmem.model.citations import citation
 from gitmem.model.claims import claim_digest
-from gitmem.model.frozen import dataclass, replace
+from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Neighbour, Reason, Resolution
 from gitmem.model.nouns import FileRef, Memory, Proposal, TranscriptRef
 from gitmem.model.records import to_data
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import KIND_CLASS, WAITING
-from gitmem.policy.review import ReviewLevel, review_level, weighty
+from gitmem.policy.review import ReviewLevel, review_level
 
 CONTEXT: Final = 2  # lines shown before and after cited lines
 _LINES: Final = 40  # cited lines that are shown
@@ -190,19 +190,14 @@ def _candidate(view: View, prefix: str) -> Found:
 def _looked_at(view: View, item: Found, proposal: Proposal | None, came: str, known: Any) -> Waiting:
     memory = item.memory
     try:
-        mutations = accepting(view, item, "accepted")
+        looked = look(view, known, item)
     except Refused as error:
         return _unreadable(view, item, came, error)
-    judged = list(judge(view, mutations, known, "", alongside={m.change.after.id: m.change.after for m in mutations}))
-    first = judged[0]
+    first = looked.judged
     env = view.workspace.env
-    # Who may decide is the door's to say; here it is asked what stands against the record.
-    reasons = tuple(r for judgement in judged for r in judgement.decision.reasons if r.code != "channel.authority")
-    decision = first.decision if reasons else replace(first.decision, verdict="admit")
     at = parse_instant(proposal.at) if proposal else env.now()
     near = first.facts.neighbours
     drifted = drifts_of(view.workspace, view, memory)
-    alone = weighty(first.mutation.change, first.facts, decision)
     return Waiting(
         memory=memory,
         ref=item.ref,
@@ -214,8 +209,8 @@ def _looked_at(view: View, item: Found, proposal: Proposal | None, came: str, kn
         rejected=tuple(_rejected(view, near)),
         key_holder=first.facts.key_holder,
         replaces=tuple(m for m in map(view.memory, memory.linked("supersedes")) if m is not None),
-        reasons=reasons,
-        alone=alone,
+        reasons=looked.reasons,
+        alone=looked.alone,
         level=review_level(deciding(view), proposal.actor if proposal else None),
     )
 

@@ -7,17 +7,18 @@ from typing import Any, Final
 
 from gitmem.app import belief
 from gitmem.app.facts import Lookup
-from gitmem.app.moves import closed, find_for, refused, require_person, require_reason, standing, subject_of
+from gitmem.app.moves import find_for, refused, require_person, require_reason, standing, subject_of
 from gitmem.app.promote import promoted
 from gitmem.app.remember import proposal_of
 from gitmem.app.signing import principal_here
+from gitmem.app.tiers import Weighty, accepting, proposed_as, require_alone, tiers
 from gitmem.app.workspace import Found, View, Workspace
-from gitmem.app.writing import Mutation, status_change, write
+from gitmem.app.writing import Mutation, Outcome, status_change, write
 from gitmem.errors import NotFound, Refused, UsageError
 from gitmem.model.frozen import replace
-from gitmem.model.judgement import Change, Reason
+from gitmem.model.judgement import Change
 from gitmem.model.layout import HOMES, INBOX, MAIN
-from gitmem.model.nouns import Actor, Link, Memory, Proposal
+from gitmem.model.nouns import Actor, Link, Memory
 from gitmem.model.vocabulary import WAITING
 from gitmem.policy.review import ReviewLevel, review_level, self_approval
 
@@ -27,7 +28,7 @@ _SHOWN: Final = 10_000  # candidates of the branch that one look finds
 
 def accept(
     workspace: Workspace,
-    prefixes: Sequence[str] | None,
+    prefixes: Sequence[str],
     reason: str,
     *,
     superseding: str | None = None,
@@ -35,48 +36,77 @@ def accept(
 ) -> list[Memory]:
     """Let candidates in, judged again at today's tip; all of them or none.
 
-    `prefixes` None means everything that waits. `superseding`: the memory whose place the one candidate takes.
-    `shown`: candidates as the person saw them; Refused when one says something else by now.
+    What is not of low risk is refused without a reason, and beside others. `superseding`: the memory whose place the
+    one candidate takes. `shown`: candidates as the person saw them; Refused when one says something else by now.
     """
 
-    def plan(view: View, _: Lookup) -> list[Mutation]:
+    def plan(view: View, known: Lookup) -> list[Mutation]:
         mutations: list[Mutation] = []
-        for found in _candidates(view, "accept", waiting_ids(view) if prefixes is None else prefixes, reason, shown):
+        chosen: list[Found] = []
+        for found in _candidates(view, "accept", prefixes, reason, shown):
             if superseding is not None:
                 linked, found = _in_the_place_of(view, found, superseding, reason)
                 mutations.append(linked)
-            mutations += accepting(view, found, reason or "accepted")
-            mutations += promoted(view, found.memory)
-        return mutations
+            chosen.append(found)
+        require_alone(view, known, chosen, reason)
+        return mutations + _let_in(view, chosen, reason)
 
-    outcome = write(workspace, plan, subject=subject_of("accept"))
-    return [item.mutation.change.after for item in outcome.judged if item.mutation.change.op == "accept"]
+    return _accepted(write(workspace, plan, subject=subject_of("accept")))
 
 
-def accepting(view: View, found: Found, reason: str) -> list[Mutation]:
-    """What letting one candidate in changes: itself, and what it replaces."""
-    candidate = found.memory
-    change = status_change(candidate, "accept", "active", reason)
-    home = HOMES[candidate.scope.audience]
-    old = [view.memory(identifier, home) for identifier in candidate.linked("supersedes")]
+def accept_low(workspace: Workspace, reason: str) -> tuple[list[Memory], list[Weighty]]:
+    """Let in all that waits and is of low risk; (what was let in, what is to be decided alone).
+
+    Raises NotFound when nothing waits, Refused when all of it is to be decided alone.
+    """
+    left: list[Weighty] = []
+
+    def plan(view: View, known: Lookup) -> list[Mutation]:
+        low, left[:] = tiers(view, known, _candidates(view, "accept", waiting_ids(view), reason))
+        if not low:
+            what = "the one candidate that waits is" if len(left) == 1 else f"all {len(left)} candidates that wait are"
+            raise Refused(f"{what} to be decided alone; nothing was written", reasons=[each.reason for each in left])
+        return _let_in(view, low, reason)
+
+    accepted = _accepted(write(workspace, plan, subject=subject_of("accept")))
+    return accepted, left
+
+
+def _let_in(view: View, chosen: Sequence[Found], reason: str) -> list[Mutation]:
     return [
-        Mutation(change, home, leaves_inbox=found.ref == INBOX, proposed=_proposal(view, found)),
-        *(closed(memory, candidate, reason) for memory in old if memory is not None),
+        mutation
+        for found in chosen
+        for mutation in (*accepting(view, found, reason or "accepted"), *promoted(view, found.memory))
     ]
+
+
+def _accepted(outcome: Outcome) -> list[Memory]:
+    return [item.mutation.change.after for item in outcome.judged if item.mutation.change.op == "accept"]
 
 
 def _in_the_place_of(view: View, found: Found, prefix: str, reason: str) -> tuple[Mutation, Found]:
     """The edit that has a candidate name what it replaces, and the candidate after it."""
+    old = _old(view, found, prefix)
+    before = found.memory
+    after = replace(before, links=(*before.links, Link("supersedes", old.memory.id)), key=before.key)
+    edit = Change("edit", after, before=before, reason=reason or f"replaces {old.memory.id}")
+    return Mutation(edit, found.ref), Found(after, found.ref)
+
+
+def replaced_by(workspace: Workspace, prefix: str, old: str) -> Memory:
+    """The memory whose place a candidate would take. Raises as `accept` does for an id that is none."""
+    view = belief.believed_view(workspace)
+    return _old(view, find_for(view, "accept", prefix), old).memory
+
+
+def _old(view: View, found: Found, prefix: str) -> Found:
     old = view.find(prefix)
     if old.ref != HOMES[found.memory.scope.audience]:
         raise refused(
             view, old.memory, "supersede", f"{standing(old.memory)} and for other readers or in the inbox",
             "status.move", "only what was let in, for the same readers, is superseded", "gitmem list",
         )  # fmt: skip
-    before = found.memory
-    after = replace(before, links=(*before.links, Link("supersedes", old.memory.id)), key=before.key)
-    edit = Change("edit", after, before=before, reason=reason or f"replaces {old.memory.id}")
-    return Mutation(edit, found.ref), Found(after, found.ref)
+    return old
 
 
 def reject(workspace: Workspace, prefixes: Sequence[str], reason: str, *, shown: Sequence[Memory] = ()) -> list[Memory]:
@@ -87,7 +117,7 @@ def reject(workspace: Workspace, prefixes: Sequence[str], reason: str, *, shown:
         mutations = []
         for found in _candidates(view, "reject", prefixes, reason, shown):
             change = status_change(found.memory, "reject", "wrong", reason)
-            proposed = _proposal(view, found)
+            proposed = proposed_as(view, found)
             home = HOMES[found.memory.scope.audience]
             if found.ref == home:
                 mutations.append(Mutation(change, home, entomb="reject", proposed=proposed))
@@ -111,11 +141,8 @@ def merge_into(workspace: Workspace, prefix: str, target: str, reason: str, *, s
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         (found,) = _candidates(view, "merge-into", [prefix], reason, shown)
-        into = find_for(view, "edit", target)
+        into = _target(view, found, target)
         home = HOMES[found.memory.scope.audience]
-        if into.memory.id == found.memory.id or into.ref != home or into.memory.status in WAITING:
-            hint = "gitmem list shows what there is"
-            raise UsageError(f"{into.memory.id} is no memory for the same readers to merge another into", hint=hint)
         require_person(view, "edit", into.memory, reason)
         after = _with_what_it_adds(into.memory, found.memory)
         if after == into.memory:
@@ -125,6 +152,21 @@ def merge_into(workspace: Workspace, prefix: str, target: str, reason: str, *, s
         return [Mutation(gone, found.ref), Mutation(Change("edit", after, before=into.memory, reason=reason), home)]
 
     return write(workspace, plan, subject=subject_of("merge into")).judged[-1].mutation.change.after
+
+
+def merge_target(workspace: Workspace, prefix: str, target: str) -> Memory:
+    """The memory that `merge_into` would give what a candidate adds. Raises as it does for an id that is none."""
+    view = belief.believed_view(workspace)
+    return _target(view, find_for(view, "merge-into", prefix), target).memory
+
+
+def _target(view: View, found: Found, target: str) -> Found:
+    into = find_for(view, "edit", target)
+    home = HOMES[found.memory.scope.audience]
+    if into.memory.id == found.memory.id or into.ref != home or into.memory.status in WAITING:
+        hint = "gitmem list shows what there is"
+        raise UsageError(f"{into.memory.id} is no memory for the same readers to merge another into", hint=hint)
+    return into
 
 
 def _with_what_it_adds(memory: Memory, candidate: Memory) -> Memory:
@@ -219,14 +261,3 @@ def deciding(view: View) -> Actor:
 def level_here(workspace: Workspace) -> ReviewLevel:
     """What a verdict that is given here is worth as a review."""
     return review_level(deciding(belief.believed_view(workspace)), None)
-
-
-def _proposal(view: View, found: Found) -> Proposal:
-    """Who proposed a candidate, from the event that brought it."""
-    proposal = proposal_of(view, found.memory.id, found.ref)
-    if proposal is None:
-        raise Refused(
-            f"no event tells who proposed {found.memory.id}",
-            reasons=[Reason("event.missing", "the inbox was written to by something else", "gitmem doctor")],
-        )
-    return proposal

@@ -124,7 +124,8 @@ def _say(door: Door, done: Imported, *, accept: bool, dry_run: bool) -> None:
     if len(done.skipped) > _SHOWN:
         door.note(f"  and {len(done.skipped) - _SHOWN} more skipped: gitmem import --json gives all")
     if done.admitted and not dry_run:
-        door.note("next: gitmem list" if accept else "next: gitmem list --inbox, then gitmem accept ID… or --all")
+        review = 'gitmem review, or gitmem accept ID --because "…": what was imported is decided one at a time'
+        door.note(f"next: {'gitmem list' if accept else review}")
 
 
 def _place(door: Door, source: str, lines: str) -> str:

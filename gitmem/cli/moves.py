@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from gitmem.app import moves, verdicts
+from gitmem.app.tiers import Weighty
 from gitmem.app.workspace import Found, Workspace, open_workspace
 from gitmem.cli import remember as flags
 from gitmem.cli.app_of import Id, single
@@ -21,6 +22,7 @@ from gitmem.errors import UsageError
 from gitmem.model.drafts import DRAFT_COMMENT, read_drafts
 from gitmem.model.layout import INBOX, MAIN
 from gitmem.model.nouns import Draft, Memory, Valid
+from gitmem.model.text import one_line
 
 Ids = Annotated[list[str], typer.Argument(help="Ids of candidates.", metavar="ID", show_default=False)]
 
@@ -64,14 +66,13 @@ def show_verdict(door: Door, workspace: Workspace, memory: Memory, what: str) ->
     door.note(f"{door.style(what, 'green')}: review level {level.level}, {level.label}; gitmem log {memory.id[:8]}")
 
 
-def edit_in_editor(door: Door, workspace: Workspace, identifier: str, because: str) -> Memory:
-    """The memory as the person's editor left it and the gate took it."""
-    moves.require_reason(because, f"gitmem edit {identifier}")
+def edit_in_editor(door: Door, workspace: Workspace, identifier: str, because: Callable[[], str]) -> Memory:
+    """The memory as the person's editor left it and the gate took it. `because` is asked when there is an edit."""
     done: list[Memory] = []
 
     def take(text: str) -> None:
         draft = _one_draft(text)
-        done.append(moves.edit(workspace, identifier, lambda memory: memory, because, draft=draft).memory)
+        done.append(moves.edit(workspace, identifier, lambda memory: memory, because(), draft=draft).memory)
 
     until_taken(door, f"{DRAFT_COMMENT}\n{moves.draft_for_edit(workspace, identifier)}", take)
     return done[-1]
@@ -211,17 +212,39 @@ def accept(
     identifiers: Annotated[
         list[str] | None, typer.Argument(help="Ids of candidates.", metavar="ID...", show_default=False)
     ] = None,
-    everything: Annotated[bool, typer.Option("--all", help="Everything that waits: gitmem list --inbox.")] = False,
+    everything: Annotated[bool, typer.Option("--all", help="All that waits and is of low risk.")] = False,
     because: flags.Because = "",
 ) -> None:
-    """Let candidates of the inbox in. The gate judges them again at today's tip; all get in, or none."""
+    """Let candidates of the inbox in. The gate judges them again at today's tip; all that are named get in, or none.
+
+    What is not of low risk, as gitmem review says, is named by itself, with --because; --all tells which that is.
+    """
     door: Door = ctx.obj
     if bool(identifiers) == everything:
         raise UsageError("accept takes ids, or --all", hint="gitmem list --inbox shows what waits")
     workspace = open_workspace(door.env)
     note_closed(door, workspace)
-    for memory in verdicts.accept(workspace, identifiers, because):
+    accepted, left = (
+        (verdicts.accept(workspace, identifiers, because), [])
+        if identifiers
+        else verdicts.accept_low(workspace, because)
+    )
+    for memory in accepted:
         show_verdict(door, workspace, memory, "accepted")
+    for each in left:
+        show_left(door, each)
+
+
+def show_left(door: Door, left: Weighty) -> None:
+    """A candidate that is to be decided alone, why, and how."""
+    memory = left.memory
+    if door.as_json:
+        told = {"id": memory.id, "title": memory.title, "alone": list(left.alone), "command": left.command}
+        door.data({"left": told})
+        return
+    why = door.style("; ".join(left.alone), "yellow")
+    door.note(f"to be decided alone: {memory.id[:8]} {door.style(one_line(memory.title, 60))}: {why}")
+    door.note(f"    {left.command}")
 
 
 def reject(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") -> None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from gitmem.app import verdicts
+from gitmem.app.moves import require_reason
 from gitmem.app.review import in_batches, queue
 from gitmem.app.workspace import Workspace, open_workspace
 from gitmem.cli import flag_values
@@ -91,7 +92,8 @@ def _reject(door: Door, workspace: Workspace, ids: Sequence[str], because: str) 
 
 def _edit(door: Door, workspace: Workspace, ids: Sequence[str], because: str) -> None:
     (identifier,) = _exactly(ids, 1, 'edit 7k3q --because "…"')
-    show_verdict(door, workspace, edit_in_editor(door, workspace, identifier, because), "edited")
+    require_reason(because, f"gitmem review edit {identifier}")
+    show_verdict(door, workspace, edit_in_editor(door, workspace, identifier, lambda: because), "edited")
 
 
 def _merge_into(door: Door, workspace: Workspace, ids: Sequence[str], because: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cache
 from typing import Final
 
 from gitmem.app import verdicts
@@ -22,7 +23,7 @@ _HELP: Final = """\
   a  accept: let it in, judged again now. Of low risk: at once. Anything else asks for a reason.
   A  accept this and all others of low risk that this session brought on this day; shows them and asks.
   r  reject: it cannot be learned again. Asks for a reason.
-  e  edit in $EDITOR, then look at it again. Asks for a reason.
+  e  edit in $EDITOR, then look at it again. Asks for a reason when the editor is closed.
   m  merge into another memory: gives it the evidence and tags of this one, and closes this one.
   s  supersede: let it in, in the place of another memory.
   k  skip    q  quit    ?  this help"""
@@ -30,6 +31,10 @@ _HELP: Final = """\
 
 class _Quit(Exception):
     """The person has seen enough."""
+
+
+class _Back(Exception):
+    """Nothing is done about a candidate; it is asked about again."""
 
 
 class _Sitting:
@@ -77,8 +82,13 @@ class _Sitting:
                 if verb(shown, rest):
                     return
                 fresh = key == "e"
-            except GitmemError as error:
-                self.door.error(error)
+            except (GitmemError, _Back) as error:
+                # What was typed ahead was for what did not come about, and is no list of keys.
+                self.keys.discard()
+                if isinstance(error, GitmemError):
+                    self.door.error(error)
+                else:
+                    self.door.say(str(error))
             before, shown = shown, one(self.workspace, shown.memory.id)
             fresh = fresh or (shown is not None and shown.memory != before.memory)
 
@@ -89,17 +99,21 @@ class _Sitting:
         self.door.say(f"{self.door.style(what, 'green')} {item.memory.id[:8]}: {self.door.style(level)}")
         return True
 
-    def reason(self, *, must: bool = True) -> str:
-        """Why; an empty line takes the key back where there has to be a reason."""
-        why = self.keys.line("because: ")
-        if must and not why:
-            self.door.say("no reason, so nothing was done")
-        return why
+    def asked(self, prompt: str, what: str) -> str:
+        """An answer. An empty line asks again, a second one raises _Back: what comes then is for no key."""
+        answer = self.keys.line(prompt)
+        if not answer:
+            self.door.say(f"this takes {what}; an empty line again goes back")
+            answer = self.keys.line(prompt)
+        if not answer:
+            raise _Back(f"no {what.partition(' ')[2]}, so nothing was done")
+        return answer
+
+    def reason(self) -> str:
+        return self.asked("because: ", "a reason")
 
     def accept(self, item: Waiting, _: Sequence[Waiting]) -> bool:
         why = self.reason() if item.alone else ""
-        if item.alone and not why:
-            return False
         verdicts.accept(self.workspace, [item.memory.id], why, shown=[item.memory])
         return self.said(item, "accepted")
 
@@ -110,8 +124,11 @@ class _Sitting:
             return False
         for other in low:
             self.door.say(f"  {other.memory.id[:8]}  {self.door.style(one_line(other.memory.title, 100))}")
-        if self.keys.line(f"accept {counted(len(low), 'candidate')} of low risk? y: ").lower() not in ("y", "yes"):
+        answer = self.keys.line(f"accept {counted(len(low), 'candidate')} of low risk? y or n: ").lower()
+        if answer in ("n", "no"):
             return False
+        if answer not in ("y", "yes"):
+            raise _Back("neither y nor n, so nothing was done")
         shown = [other.memory for other in low]
         verdicts.accept(self.workspace, [memory.id for memory in shown], "", shown=shown)
         for other in low:
@@ -119,33 +136,26 @@ class _Sitting:
         return True
 
     def reject(self, item: Waiting, _: Sequence[Waiting]) -> bool:
-        why = self.reason()
-        if not why:
-            return False
-        verdicts.reject(self.workspace, [item.memory.id], why, shown=[item.memory])
+        verdicts.reject(self.workspace, [item.memory.id], self.reason(), shown=[item.memory])
         return self.said(item, "rejected")
 
     def edit(self, item: Waiting, _: Sequence[Waiting]) -> bool:
-        why = self.reason()
-        if why:
-            edit_in_editor(self.door, self.workspace, item.memory.id, why)
-            self.door.say(self.door.style("edited; looked at again:", "green"))
+        edit_in_editor(self.door, self.workspace, item.memory.id, cache(self.reason))
+        self.door.say(self.door.style("edited; looked at again:", "green"))
         return False
 
     def merge_into(self, item: Waiting, _: Sequence[Waiting]) -> bool:
-        target = self.keys.line("into which memory (id): ")
-        why = self.reason() if target else ""
-        if not why:
-            return False
-        verdicts.merge_into(self.workspace, item.memory.id, target, why, shown=[item.memory])
+        target = self.asked("into which memory (id): ", "an id")
+        into = verdicts.merge_target(self.workspace, item.memory.id, target)
+        self.door.say(f"  {into.id[:8]}  {self.door.style(one_line(into.title, 100))}")
+        verdicts.merge_into(self.workspace, item.memory.id, into.id, self.reason(), shown=[item.memory])
         return self.said(item, "merged")
 
     def supersede(self, item: Waiting, _: Sequence[Waiting]) -> bool:
-        old = self.keys.line("in the place of which memory (id): ")
-        why = self.reason() if old else ""
-        if not why:
-            return False
-        verdicts.accept(self.workspace, [item.memory.id], why, superseding=old, shown=[item.memory])
+        named = self.asked("in the place of which memory (id): ", "an id")
+        old = verdicts.replaced_by(self.workspace, item.memory.id, named)
+        self.door.say(f"  {old.id[:8]}  {self.door.style(one_line(old.title, 100))}")
+        verdicts.accept(self.workspace, [item.memory.id], self.reason(), superseding=old.id, shown=[item.memory])
         return self.said(item, "accepted")
 
     def skip(self, item: Waiting, _: Sequence[Waiting]) -> bool:

@@ -64,7 +64,7 @@ def test_a_replacement_of_another_kind_is_refused(repo: Path, gitmem: Run) -> No
 
 def test_an_agent_proposes_to_supersede_and_a_person_accepts(repo: Path, gitmem: Run) -> None:
     old = proposed(gitmem, repo, POOL, "--key", "pool.size")
-    assert gitmem(repo, "accept", old).code == 0
+    assert gitmem(repo, "accept", old, *WHY).code == 0
     words = ["supersede", old[:6], NEW, "-e", "file:src/pool.py:1", "--json", *WHY]
     offer = gitmem(repo, *words, channel="agent").lines[0]
     assert offer["result"] == "candidate" and offer["memory"]["links"] == [{"type": "supersedes", "to": old}]
@@ -73,7 +73,7 @@ def test_an_agent_proposes_to_supersede_and_a_person_accepts(repo: Path, gitmem:
     assert again.code == 0, again.err
     assert again.lines[0]["result"] == "unchanged"
     before = git(repo, "rev-parse", "gitmem/main").strip()
-    assert gitmem(repo, "accept", offer["id"]).code == 0
+    assert gitmem(repo, "accept", offer["id"], *WHY).code == 0
     assert git(repo, "rev-parse", "gitmem/main^").strip() == before
     assert status(gitmem, repo, old) == "superseded" and status(gitmem, repo, offer["id"]) == "active"
     assert ids(gitmem(repo, "key", "pool.size", "--json")) == [offer["id"]]
@@ -89,7 +89,7 @@ def test_of_two_proposals_to_replace_one_memory_the_second_is_refused(repo: Path
         ]
         for title in (NEW, WEATHER)
     ]
-    assert gitmem(repo, "accept", offers[0]).code == 0
+    assert gitmem(repo, "accept", offers[0], *WHY).code == 0
     late = gitmem(repo, "accept", offers[1], "--json")
     assert late.code == 3 and "status.move" in codes(late)
     assert status(gitmem, repo, offers[1]) == "archived" and clean(gitmem, repo)  # it closed itself
@@ -102,7 +102,7 @@ def test_an_agent_replaces_what_a_person_said_only_when_a_person_agrees(repo: Pa
     assert status(gitmem, repo, old) == "active" and status(gitmem, repo, new) == "candidate"
     assert codes(gitmem(repo, "accept", new, "--json", channel="agent")) == ["channel.authority"]
     assert status(gitmem, repo, old) == "active"
-    assert gitmem(repo, "accept", new).code == 0
+    assert gitmem(repo, "accept", new, *WHY).code == 0
     assert status(gitmem, repo, old) == "superseded" and status(gitmem, repo, new) == "active"
     told = [event for event in events(gitmem, repo) if event["op"] == "accept"]
     assert told[0]["proposed"]["reason"] == WHY[1]  # why it was proposed is on the branch
@@ -115,6 +115,47 @@ def test_all_that_waits_is_accepted_at_once(repo: Path, gitmem: Run) -> None:
     assert gitmem(repo, "accept", both[0], "--all").code == 2
     assert gitmem(repo, "accept", "--all").code == 0
     assert sorted(ids(gitmem(repo, "list", "--json"))) == sorted(both)
+
+
+def test_what_is_decided_alone_is_so_at_every_door(repo: Path, gitmem: Run) -> None:
+    rule = put(gitmem, repo, NEW, channel="agent", kind="convention")
+    low = proposed(gitmem, repo, POOL)
+    before = tips(repo)
+    for words in (["accept", rule, low], ["accept", low, rule, *WHY], ["accept", rule], ["review", "accept", rule]):
+        refused = gitmem(repo, *words, "--json")
+        assert (refused.code, codes(refused)) == (3, ["review.alone"]), words
+    assert tips(repo) == before
+    accepted, left = gitmem(repo, "accept", "--all", "--json").lines
+    assert (accepted["id"], accepted["status"]) == (low, "active")
+    assert left["left"]["id"] == rule and left["left"]["command"] == f'gitmem accept {rule} --because "…"'
+    assert status(gitmem, repo, rule) == "candidate"
+    # All that waits is decided alone: nothing is done, and that is no success.
+    assert codes(gitmem(repo, "accept", "--all", "--json", *WHY)) == ["review.alone"]
+    assert gitmem(repo, "accept", rule, *WHY).code == 0 and status(gitmem, repo, rule) == "active"
+    assert clean(gitmem, repo)
+
+
+def test_all_of_low_risk_leaves_what_rests_on_one_that_is_decided_alone(repo: Path, gitmem: Run) -> None:
+    # The problem says nearly what another memory says, so it is decided alone; its solution waits for it.
+    put(gitmem, repo, "Connects time out in the evening")
+    said = ("--because", "the other one is of the evening")
+    there = ids(gitmem(repo, "list", "--json"))[0]
+    problem = put(
+        gitmem,
+        repo,
+        "Connects time out in the morning",
+        "--distinct-from",
+        there,
+        *said,
+        channel="agent",
+        kind="problem",
+    )
+    solved = put(gitmem, repo, RETRY, "--solves", problem, channel="agent", kind="solution")
+    low = proposed(gitmem, repo, INVOICE)
+    accepted, *left = gitmem(repo, "accept", "--all", "--json").lines
+    assert accepted["id"] == low and {each["left"]["id"] for each in left} == {problem, solved}
+    assert gitmem(repo, "accept", problem, *WHY).code == 0 and gitmem(repo, "accept", "--all").code == 0
+    assert status(gitmem, repo, solved) == "active" and clean(gitmem, repo)
 
 
 @pytest.mark.parametrize(
@@ -189,7 +230,7 @@ def test_accept_is_judged_at_todays_tip(repo: Path, gitmem: Run) -> None:
     mine = put(gitmem, repo, f"{POOL} today", "--distinct-from", candidate, "--because", "the other is not in yet")
     late = gitmem(repo, "accept", candidate, "--json")
     assert (late.code, codes(late)) == (3, ["duplicate"]) and status(gitmem, repo, candidate) == "candidate"
-    assert gitmem(repo, "archive", mine, *WHY).code == 0 and gitmem(repo, "accept", candidate).code == 0
+    assert gitmem(repo, "archive", mine, *WHY).code == 0 and gitmem(repo, "accept", candidate, *WHY).code == 0
 
 
 def test_what_was_rejected_does_not_come_back(repo: Path, gitmem: Run) -> None:

@@ -99,7 +99,7 @@ def test_what_an_agent_says_waits_and_lands_in_its_store(shop: Path, gitmem: Run
     assert titles(gitmem, shop, "list") == set()
     assert gitmem(shop, "list", "--inbox", "--json").lines[0]["scope"]["audience"] == audience
     before = git(shop, "rev-parse", "gitmem/main")
-    assert gitmem(shop, "accept", waiting).code == 0
+    assert gitmem(shop, "accept", waiting, *WHY).code == 0
     assert titles(gitmem, shop, "list", "--audience", audience) == {MINE}
     assert git(shop, "rev-parse", "gitmem/main") == before
 
@@ -167,7 +167,10 @@ def test_promotion_is_a_proposal_and_tells_nothing_of_where_it_comes_from(shop: 
     assert gitmem(shop, "promote", own, "--because", "all of us").code == 0
     assert gitmem(shop, "promote", kept).code == 0
     assert titles(gitmem, shop, "list", "--audience", "team") == set()
-    assert gitmem(shop, "accept", "--all").code == 0
+    waiting = [line["id"] for line in gitmem(shop, "list", "--inbox", "--json").lines if "id" in line]
+    assert len(waiting) == 2 and gitmem(shop, "accept", *waiting, *WHY).code == 3  # a preference is decided alone
+    for identifier in waiting:
+        assert gitmem(shop, "accept", identifier, *WHY).code == 0
     assert titles(gitmem, shop, "list", "--audience", "team") == {MINE, OURS}
     assert titles(gitmem, shop, "list", "--audience", "private") == set()  # not told twice
     assert titles(gitmem, shop, "list", "--audience", "user") == {OURS}  # other projects are told it by nobody else

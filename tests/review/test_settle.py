@@ -38,7 +38,7 @@ def test_a_proposal_to_replace_what_was_replaced_closes_itself(repo: Path, gitme
         ]
         for title in ("The pool holds what the balancer grants", "Connections are not pooled any more")
     ]
-    assert gitmem(repo, "accept", offers[0]).code == 0
+    assert gitmem(repo, "accept", offers[0], *WHY).code == 0
     assert gitmem(repo, "review", "--json").lines[-1]["summary"]["waiting"] == 0
     assert "superseded" in events(gitmem, repo, offers[1])[0]["reason"]
 

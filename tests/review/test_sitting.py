@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from gitmem.cli.review_session import PROMPT
 from tests.app.steps import INVOICE, POOL, RETRY
 from tests.installed import Ran, agent, person
 
@@ -27,8 +28,9 @@ def state(repo: Path, identifier: str) -> str:
     return str(agent(repo, "show", identifier, "--json").lines[0]["status"])
 
 
-def sat(repo: Path, typed: str, *words: str, **environ: str) -> Ran:
-    done = person(repo, "review", *words, typed=typed, environ={**os.environ, **environ} if environ else None)
+def sat(repo: Path, typed: str, *answers: tuple[str, str], **environ: str) -> Ran:
+    """A sitting; `typed` is typed ahead, each of `answers` when its prompt is there."""
+    done = person(repo, "review", typed=typed, answers=answers, environ={**os.environ, **environ} if environ else None)
     assert done.code == 0, done
     return done
 
@@ -36,8 +38,7 @@ def sat(repo: Path, typed: str, *words: str, **environ: str) -> Ran:
 def test_one_key_for_what_is_of_low_risk_and_a_reason_to_reject(repo: Path) -> None:
     first, second, third = proposed(repo, POOL), proposed(repo, RETRY), proposed(repo, INVOICE)
     # k skips the first; r without a reason does nothing; r with one rejects; the last is let in by one key.
-    done = sat(repo, "kr\nrnobody measured it\na")
-    assert "no reason, so nothing was done" in done.out
+    done = sat(repo, "kr\n\n", ("no reason, so nothing was done", ""), (PROMPT, "rnobody measured it\na"))
     assert [state(repo, item) for item in (first, second, third)] == ["candidate", "wrong", "active"]
     assert "1 skipped, 1 rejected, 1 accepted" in done.out and "review level 0, unproven" in done.out
     log = agent(repo, "log", second, "--json").lines
@@ -46,7 +47,8 @@ def test_one_key_for_what_is_of_low_risk_and_a_reason_to_reject(repo: Path) -> N
 
 def test_what_is_weighty_asks_for_a_reason(repo: Path) -> None:
     rule = proposed(repo, POOL, kind="convention")
-    assert "decide this one alone" in sat(repo, "a\nq").out and state(repo, rule) == "candidate"
+    done = sat(repo, "a\n\n", ("no reason", ""), (PROMPT, "q"))
+    assert "decide this one alone" in done.out and state(repo, rule) == "candidate"
     sat(repo, "athe team agreed\n")
     assert state(repo, rule) == "active"
 
@@ -64,6 +66,7 @@ def test_edit_runs_the_gate_again_and_shows_it_again(repo: Path, tmp_path: Path)
     editor = tmp_path / "editor"
     editor.write_text('#!/bin/sh\nsed -i "s/twenty connections/20 connections at most/" "$1"\n')
     editor.chmod(0o755)
+    # The reason is asked for when the editor is closed, and once.
     done = sat(repo, "eclearer\na", EDITOR=str(editor))
     assert "20 connections at most" in done.out and state(repo, item) == "active"
     assert [event["op"] for event in agent(repo, "log", item, "--json").lines] == ["accept", "edit", "create"]
@@ -72,7 +75,8 @@ def test_edit_runs_the_gate_again_and_shows_it_again(repo: Path, tmp_path: Path)
 def test_merge_and_supersede_by_key(repo: Path) -> None:
     kept = person(repo, "remember", "--json", "-k", "fact", POOL, "-e", "file:src/pool.py:2").lines[0]["id"]
     item = proposed(repo, RETRY, "-t", "seen")
-    sat(repo, f"m{kept}\nsays the same\n")
+    done = sat(repo, f"m{kept}\nsays the same\n")
+    assert done.out.index(POOL) < done.out.index("because:")
     assert state(repo, item) == "archived" and "seen" in agent(repo, "show", kept, "--json").lines[0]["tags"]
     new = proposed(repo, INVOICE)
     sat(repo, f"s{kept}\nholds no more\n")
@@ -81,8 +85,65 @@ def test_merge_and_supersede_by_key(repo: Path) -> None:
 
 def test_a_refusal_is_shown_and_the_candidate_stays(repo: Path) -> None:
     item = proposed(repo, POOL)
-    done = sat(repo, "szzzz\nwhy not\n?q")
+    # The id is looked at before it is asked why, and what was typed for the reason is no list of keys.
+    done = sat(repo, "szzzz\na\n", (PROMPT, ""), (PROMPT, "?q"))
+    assert "because:" not in done.out
     assert "zzzz" in done.err and "merge into another memory" in done.out and state(repo, item) == "candidate"
+
+
+# What follows the escape: arrows, Delete, F5, F1, F1 of the Linux console, Alt with a letter or an arrow, answers.
+SEQUENCES = [
+    "[A",
+    "[1;5A",
+    "[3~",
+    "[15~",
+    "OA",
+    "OP",
+    "[[A",
+    "a",
+    "A",
+    "\x1b[A",
+    "]0;A\x07",
+    "]0;aA\x1b\\",
+    "[200~",
+    "NA",
+]
+
+
+def test_a_key_without_a_letter_is_none(repo: Path) -> None:
+    low = [proposed(repo, POOL), proposed(repo, RETRY)]
+    done = sat(repo, "".join(f"\x1b{sequence}" for sequence in SEQUENCES) + "kk")
+    assert "2 skipped" in done.out and "low risk?" not in done.out and "supersede: let" not in done.out
+    assert [state(repo, item) for item in low] == ["candidate", "candidate"]
+    # Within a line they are no letters either, and the keys behind them are read.
+    sat(repo, "\x1b[Arno\x1b[Dbody\x1bOA knows\n\x1b[Aa")
+    assert [state(repo, item) for item in low] == ["wrong", "active"]
+    assert agent(repo, "log", low[0], "--json").lines[0]["reason"] == "nobody knows"
+
+
+@pytest.mark.parametrize("key", ["r", "m", "s"])
+def test_what_follows_an_empty_answer_is_no_list_of_keys(repo: Path, key: str) -> None:
+    item = proposed(repo, POOL)
+    # After the second empty line "as written" would let it in: a.
+    done = sat(repo, f"{key}\n\nas written\n", ("so nothing was done", ""), (PROMPT, "q"))
+    assert "goes back" in done.out and state(repo, item) == "candidate"
+    # After the first it is the answer.
+    if key == "r":
+        sat(repo, "r\nas written\n")
+        assert state(repo, item) == "wrong"
+
+
+def test_an_edit_without_a_reason_is_none(repo: Path, tmp_path: Path) -> None:
+    item = proposed(repo, POOL)
+    editor = tmp_path / "editor"
+    editor.write_text('#!/bin/sh\nsed -i "s/twenty connections/20 connections at most/" "$1"\n')
+    editor.chmod(0o755)
+    done = sat(repo, "e\n\n", ("no reason", ""), (PROMPT, "q"), EDITOR=str(editor))
+    assert "20 connections" not in done.out and agent(repo, "show", item, "--json").lines[0]["title"] == POOL
+    assert "20 connections" in sat(repo, "e\nclearer\nq", EDITOR=str(editor)).out
+    # An editor that is closed without a change asks for no reason.
+    left = sat(repo, "e", (PROMPT, ""), (PROMPT, "q"), EDITOR="true")
+    assert "because:" not in left.out and "left as it was" in left.err
 
 
 def test_a_program_is_only_shown_the_queue(repo: Path) -> None:
@@ -102,7 +163,15 @@ def test_a_verdict_is_on_what_was_shown(repo: Path, tmp_path: Path) -> None:
     )
     editor.write_text(f'#!/bin/sh\ncd {Path.cwd()}\nexec {sys.executable} -c "{meanwhile}"\n')
     editor.chmod(0o755)
-    done = sat(repo, "ea look\nkaa\nq", EDITOR=str(editor))
+    done = sat(
+        repo,
+        "e",
+        (PROMPT, ""),
+        (PROMPT, "ka"),
+        ("Retries stop after seven attempts", ""),
+        (PROMPT, "a"),
+        EDITOR=str(editor),
+    )
     assert f"{second} was changed after it was shown" in done.err and [state(repo, i) for i in (first, second)] == [
         "candidate",
         "active",
