@@ -19,11 +19,13 @@ from gitmem.app.verdicts import waiting
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import Judged, Mutation, judge
 from gitmem.errors import NotFound, Refused, UsageError
+from gitmem.model.citations import citation
 from gitmem.model.frozen import dataclass, replace
 from gitmem.model.ids import is_memory_id
 from gitmem.model.judgement import Change, Facts, Reason
-from gitmem.model.layout import INBOX, MAIN, MEMORIES, PROPOSALS, memory_of_path, proposal_ref
+from gitmem.model.layout import EVENTS, INBOX, MAIN, MEMORIES, PROPOSALS, memory_of_path, proposal_ref
 from gitmem.model.nouns import Memory, Proposal
+from gitmem.model.records import event_from_bytes
 from gitmem.model.text import one_line
 from gitmem.model.vocabulary import WAITING
 from gitmem.store.lock import writer_lock
@@ -32,7 +34,8 @@ from gitmem.store.port import RefMove
 from gitmem.store.snapshot import Snapshot, changed_paths, tree_of
 
 _STATE: Final = "proposals"
-OPEN, MERGED, PART = "open", "merged", "partly merged"
+OPEN, MERGED, PART, HERE = "open", "merged", "partly merged", "accepted here"
+_CITED: Final = 20  # references that the message of a commit names
 _LIMIT: Final = 500  # memories of one proposal: nobody reviews more in one sitting
 
 
@@ -68,14 +71,20 @@ class Offer:
 
 @dataclass(frozen=True)
 class Standing:
-    """A proposal that is here, and how far it has come: open, merged or partly merged."""
+    """A proposal that is here, and how far it has come: open, merged, partly merged, or accepted here.
+
+    `merged` are on gitmem/main; of these `here` were let in by a verdict of this team, not with the proposal. `pushed`:
+    the remotes that were given it as it is. `own`: it was made in this clone.
+    """
 
     name: str
     tip: str
     state: str
     waiting: tuple[str, ...]
     merged: tuple[str, ...]
+    here: tuple[str, ...]
     pushed: tuple[str, ...]
+    own: bool
 
 
 def propose(workspace: Workspace, prefixes: Sequence[str], *, name: str | None = None) -> Offer:
@@ -129,7 +138,7 @@ def _named(view: View, prefix: str) -> Found:
 
 def _unproposed(view: View) -> list[Found]:
     """What waits here for the team and is in no proposal that is still open."""
-    offered = {i for standing in standings(view) if standing.state != MERGED for i in standing.waiting}
+    offered = {i for standing in standings(view) for i in standing.waiting}
     found = [
         item
         for item in waiting(view)
@@ -178,13 +187,19 @@ def _branch(
         try:
             for one in judged:
                 staging.put(one)
-            commit = staging.commits(subject)[MAIN]
+            commit = staging.commits(subject + _cited(item.memory))[MAIN]
         finally:
             staging.close()
         first = judged[0]
         items.append(Proposed(first.mutation.change.after, commit, proposal, first.facts))
         view = replace(view, main=Snapshot(workspace.backend, commit, tree_of(workspace.backend, commit)))
     return view.main.commit or "", items, left
+
+
+def _cited(memory: Memory) -> str:
+    """What the commit of a memory says below its subject: what it rests on, which the gate has looked at."""
+    said = [one_line(f"{ref.role}: {citation(ref)}", 200) for ref in memory.evidence[:_CITED]]
+    return "\n\n" + "\n".join(said) if said else ""
 
 
 def _at(proposal: Proposal | None) -> str:
@@ -222,9 +237,34 @@ def standings(view: View) -> list[Standing]:
         ids = known["ids"] if isinstance(known, dict) and isinstance(known.get("ids"), list) else _brought(view, tip)
         merged = tuple(i for i in sorted(map(str, ids)) if is_memory_id(i) and view.memory(i) is not None)
         waits = tuple(i for i in sorted(map(str, ids)) if i not in merged)
-        pushed = tuple(sorted(known.get("pushed", {}))) if isinstance(known, dict) else ()
-        found.append(Standing(name, tip, MERGED if not waits else PART if merged else OPEN, waits, merged, pushed))
+        given = known.get("pushed", {}) if isinstance(known, dict) else {}
+        pushed = tuple(sorted(remote for remote, there in given.items() if there == tip))
+        apart = _told_of(view, tip) if merged else set()
+        here = tuple(i for i in merged if i in apart)
+        stands = OPEN if not merged else PART if waits else HERE if here == merged else MERGED
+        found.append(Standing(name, tip, stands, waits, merged, here, pushed, isinstance(known, dict)))
     return found
+
+
+def unpushed(view: View, remote: str | None) -> list[str]:
+    """The names of the proposals of this clone that wait and that the remote, or without one none, was given."""
+    return [
+        each.name
+        for each in standings(view)
+        if each.own and each.waiting and (not each.pushed if remote is None else remote not in each.pushed)
+    ]
+
+
+def _told_of(view: View, tip: str) -> set[str]:
+    """The memories of which a proposal has an event that gitmem/main lacks: it was not this that let them in."""
+    backend = view.workspace.backend
+    old, new = view.main.entry(EVENTS), Snapshot(backend, tip, tree_of(backend, tip)).entry(EVENTS)
+    told = set()
+    for changed in changed_paths(backend, old.oid if old else None, new.oid) if new is not None else ():
+        if changed.old is None and changed.new is not None:
+            raw = backend.read(changed.new.oid)[1]
+            told.add(event_from_bytes(raw, path=f"{EVENTS}/{changed.path}", trusted=True).memory or "")
+    return told
 
 
 def _brought(view: View, tip: str) -> Iterator[str]:

@@ -23,6 +23,7 @@ from gitmem.model.nouns import FileRef, Memory, Proposal, TranscriptRef
 from gitmem.model.records import to_data
 from gitmem.model.times import parse_instant
 from gitmem.model.vocabulary import KIND_CLASS, WAITING
+from gitmem.policy.near import NEAR
 from gitmem.policy.review import ReviewLevel, review_level
 
 CONTEXT: Final = 2  # lines shown before and after cited lines
@@ -121,6 +122,11 @@ class Waiting:
 
 def _batch(proposal: Proposal | None, session: str) -> tuple[str, str]:
     return (proposal.at[:10] if proposal else "", session)
+
+
+def likeness(near: Neighbour) -> str:
+    """In what a record is like the one it is shown beside."""
+    return "says nearly the same" if near.similarity >= NEAR else "has the same title"
 
 
 def _neighbour_data(near: Neighbour) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, counted
 from gitmem.cli.shown import memory_line
 from gitmem.cli.unsettled import note_closed
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import GitmemError, NotFound, UsageError
 from gitmem.model.text import one_line
 
 
@@ -25,7 +25,7 @@ def propose(
         list[str] | None,
         typer.Argument(help="Candidates; without any, all that wait.", metavar="ID...", show_default=False),
     ] = None,
-    push: Annotated[bool, typer.Option("--push", help="Push the branch and open the pull request.")] = False,
+    push: Annotated[bool, typer.Option("--push", help="Push the branch, and what was not pushed before.")] = False,
     remote: Annotated[str | None, typer.Option(help="To which remote, where there are several.")] = None,
     name: Annotated[
         str | None, typer.Option(help="What the proposal is called; with --push, one that was made before.")
@@ -54,7 +54,14 @@ def propose(
     if push and name is not None and not identifiers and _is_here(workspace, name):
         _tell_pushed(door, name, propose_push.push(workspace, name, remote), {"name": name})
         return
-    offer = app_propose.propose(workspace, identifiers or (), name=name)
+    before = app_propose.unpushed(believed_view(workspace), remote) if push and name is None and not identifiers else []
+    try:
+        offer = app_propose.propose(workspace, identifiers or (), name=name)
+    except NotFound:
+        if not before:
+            raise
+        _push_all(door, workspace, before, remote)
+        return
     said = propose_body.body(offer, believed_view(workspace).require_config())
     app_propose.note_text(workspace, offer.name, propose_body.title(offer), said)
     data: dict[str, Any] = {
@@ -78,10 +85,17 @@ def propose(
         _write(door, text, said)
     if push:
         _tell_pushed(door, offer.name, propose_push.push(workspace, offer.name, remote), data)
+        _push_all(door, workspace, before, remote)
     elif door.as_json:
         door.data(data)
     else:
         door.note(f"next: gitmem propose --push --name {offer.name}")
+
+
+def _push_all(door: Door, workspace: Workspace, names: list[str], remote: str | None) -> None:
+    """Push proposals that were made before."""
+    for name in names:
+        _tell_pushed(door, name, propose_push.push(workspace, name, remote), {"name": name})
 
 
 def _is_here(workspace: Workspace, name: str) -> bool:
@@ -133,12 +147,16 @@ def _status(door: Door, workspace: Workspace) -> None:
     found = app_propose.standings(believed_view(workspace))
     for item in found:
         if door.as_json:
-            told = {"waiting": list(item.waiting), "merged": list(item.merged), "pushed": list(item.pushed)}
-            door.data({"name": item.name, "tip": item.tip, "state": item.state, **told})
+            told = {"waiting": item.waiting, "merged": item.merged, "accepted_here": item.here, "pushed": item.pushed}
+            rows = {name: list(value) for name, value in told.items()}
+            door.data({"name": item.name, "tip": item.tip, "state": item.state, **rows})
             continue
-        count = f"{len(item.merged)} of {len(item.merged) + len(item.waiting)} merged"
-        where = f", pushed to {', '.join(item.pushed)}" if item.pushed else ", not pushed"
-        style = "green" if item.state == app_propose.MERGED else "yellow"
+        total, merged = len(item.merged) + len(item.waiting), len(item.merged) - len(item.here)
+        counts = [f"{merged} of {total} merged"] if merged or not item.here else []
+        counts += [f"{len(item.here)} of {total} accepted here"] if item.here else []
+        count = ", ".join(counts)
+        where = f", pushed to {', '.join(item.pushed)}" if item.pushed else ", not pushed" if item.waiting else ""
+        style = "yellow" if item.waiting else "green"
         door.say(f"{door.style(item.name, 'bold')}  {door.style(item.state, style)}  {count}{door.style(where)}")
     if not found:
         door.note("nothing is proposed")

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from gitmem.app.review import Cited, Waiting
+from gitmem.app.review import Cited, Waiting, likeness
 from gitmem.cli.door import Door
 from gitmem.cli.shown import SHORT, evidence_line, status_text
 from gitmem.model.judgement import Neighbour
 from gitmem.model.layout import INBOX
 from gitmem.model.nouns import Memory
 from gitmem.model.text import one_line
-from gitmem.policy.near import NEAR
 
 _UNITS = ((86400, "day"), (3600, "hour"), (60, "minute"))
 
@@ -49,8 +48,7 @@ def review_page(door: Door, item: Waiting) -> Iterator[str]:
         for other in memories:
             yield f"  {door.style(label, 'yellow')} {_other(door, other)}"
     for near in item.neighbours:
-        label = "says nearly the same" if near.similarity >= NEAR else "has the same title"
-        yield f"  {door.style(label, 'yellow')} ({near.similarity:.2f}): {_near(door, near)}"
+        yield f"  {door.style(likeness(near), 'yellow')} ({near.similarity:.2f}): {_near(door, near)}"
     for rejected in item.rejected:
         when = f" on {rejected.at[:10]}" if rejected.at else ""
         yield f"  {door.style('rejected before', 'red')}{door.style(when)}: {_near(door, rejected.neighbour)}"

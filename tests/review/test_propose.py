@@ -207,6 +207,62 @@ def test_nothing_is_pushed_where_it_was_not_meant(repo: Path, gitmem: Run, tmp_p
     assert "refs/gitmem" not in git(tmp_path / "team.git", "for-each-ref")
 
 
+def test_a_plain_push_takes_what_was_not_pushed_yet(repo: Path, remote: Path, gitmem: Run) -> None:
+    def there() -> set[str]:
+        return set(git(remote, "for-each-ref", "--format=%(refname:lstrip=4)", "refs/heads/gitmem/propose").split())
+
+    first = proposed(gitmem, repo, POOL)
+    offered(gitmem, repo, "--name", "one")
+    assert there() == set()
+    done = gitmem(repo, "propose", "--push", "--json")
+    assert done.code == 0 and [line["name"] for line in done.lines] == ["one"] and there() == {"one"}
+    # Of what has arrived nothing is pushed again; what is new goes with what is left.
+    again = gitmem(repo, "propose", "--push")
+    assert again.code == 4 and "not proposed already" in again.err
+    second = proposed(gitmem, repo, RETRY)
+    offered(gitmem, repo, "--name", "two")
+    proposed(gitmem, repo, INVOICE)
+    # A branch that somebody else made is theirs to push.
+    git(repo, "branch", "gitmem/propose/theirs", "gitmem/propose/two")
+    done = gitmem(repo, "propose", "--push", "--json")
+    assert done.code == 0 and len(done.lines) == 2 and there() == {"one", "two", done.lines[0]["name"]}
+    rows = {line["name"]: line for line in gitmem(repo, "propose", "--status", "--json").lines}
+    assert rows["one"]["pushed"] == rows["two"]["pushed"] == ["origin"] and rows["theirs"]["pushed"] == []
+    assert (rows["one"]["waiting"], rows["two"]["waiting"]) == ([first], [second])
+
+
+def test_what_was_accepted_here_is_told_from_what_was_merged(
+    repo: Path, remote: Path, gitmem: Run, tmp_path: Path
+) -> None:
+    here, there = proposed(gitmem, repo, POOL), proposed(gitmem, repo, RETRY)
+    offered(gitmem, repo, here, "--name", "one")
+    branch = offered(gitmem, repo, there, "--name", "two", "--push")["branch"]
+    assert gitmem(repo, "accept", here).code == 0
+    git(repo, "push", "-q", "origin", "gitmem/main")
+    merged_by_the_forge(remote, tmp_path, branch, "squash")
+    taken_home(repo)
+    rows = {line["name"]: line for line in gitmem(repo, "propose", "--status", "--json").lines}
+    assert (rows["one"]["state"], rows["one"]["accepted_here"], rows["one"]["merged"]) == (
+        "accepted here",
+        [here],
+        [here],
+    )
+    assert (rows["two"]["state"], rows["two"]["accepted_here"], rows["two"]["merged"]) == ("merged", [], [there])
+    one, two = sorted(gitmem(repo, "propose", "--status").out.splitlines())
+    assert "1 of 1 accepted here" in one and "not pushed" not in one and "merged" not in one
+    assert "1 of 1 merged, pushed to origin" in two
+
+
+def test_the_message_of_a_commit_says_what_it_rests_on(repo: Path, remote: Path, gitmem: Run) -> None:
+    item = proposed(gitmem, repo, POOL, "--because", "read in the code")
+    tip = offered(gitmem, repo, item)["tip"]
+    subject, _, *body = git(repo, "log", "-1", "--format=%B", tip).strip().split("\n")
+    head = git(repo, "rev-parse", "HEAD")[:10]
+    assert subject == f"propose {item}: {POOL}" and body[0] == f"supports: file:src/pool.py@{head}:2"
+    assert "size = 20" not in "".join(body)  # what is quoted stays in the record
+    assert gitmem(repo, "verify", "--base", "gitmem/main", "--head", tip).code == 0
+
+
 def test_a_refusing_server_is_told_from_a_remote_that_does_not_answer(
     repo: Path, remote: Path, gitmem: Run, tmp_path: Path
 ) -> None:
