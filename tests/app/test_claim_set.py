@@ -9,7 +9,7 @@ from gitmem.app.batch import Batch
 from gitmem.app.claim_set import claims_of
 from gitmem.app.facts import claim_of
 from gitmem.model.nouns import Memory, Scope
-from gitmem.policy.near import NEAR, measure, near_sizes, similarity
+from gitmem.policy.near import NEAR, alike, measure, near_sizes, similarity
 
 WORDS = ("pool", "cache", "index", "branch", "socket", "retry", "thread", "queue", "buffer", "kernel", "proxy", "shard")
 TEXT = st.lists(st.sampled_from(WORDS), min_size=1, max_size=12, unique=True).map(" ".join)
@@ -32,6 +32,28 @@ def test_all_that_is_near_is_offered_and_only_that(titles: list[str], asked: str
     wanted = memory(999, asked)
     offered = {claim.id for claim in claims_of(stored, "main").candidates(wanted)}
     assert offered == {other.id for other in stored if near(wanted, other)}
+
+
+PLACED = st.tuples(TEXT, st.sampled_from(("", "1.2.0, Changed", "1.3.0, Fixed", "pool cache")))
+
+
+def placed(number: int, said: tuple[str, str]) -> Memory:
+    title, place = said
+    return memory(number, title, body=f"{place}\n\n{title}" if place else "")
+
+
+@settings(deadline=None, max_examples=200)
+@given(st.lists(PLACED, max_size=20), PLACED)
+@example([("pool cache index", ""), ("pool cache index", "1.2.0, Changed")], ("pool cache index", "1.3.0, Fixed"))
+@example([("pool cache index", "1.3.0, Fixed")], ("pool cache index", ""))
+def test_a_heading_hides_nothing_from_what_has_none(notes: list[tuple[str, str]], asked: tuple[str, str]) -> None:
+    stored, wanted = [placed(number, note) for number, note in enumerate(notes)], placed(999, asked)
+    held = claims_of(stored, "main")
+    offered = [claim.id for claim in held.candidates(wanted)]
+    assert sorted(offered) == [m.id for m in stored if alike((wanted.title, wanted.body), (m.title, m.body)) >= NEAR]
+    for other in stored:
+        held.remove("main", other.id)
+    assert not list(held.candidates(wanted)) and not len(held)
 
 
 @given(st.integers(1, 60), st.integers(1, 60), st.data())
