@@ -195,7 +195,8 @@ def note_own_commits(workspace: Workspace, view: View, commits: Mapping[str, str
     """This process published `commits` on what was believed: they are believed."""
     known = _load(workspace)
     if MAIN in commits and known.commit == view.main.commit:
-        known = replace(known, commit=commits[MAIN], tip=commits[MAIN], rejected=())
+        left = _failing(raw_view(workspace, commits[MAIN]), known.failed) if known.quarantined else {}
+        known = replace(known, commit=commits[MAIN], tip=commits[MAIN], rejected=(), quarantined=left)
     if INBOX in commits and (view.inbox_own or view.inbox.commit is None):
         known = replace(known, inbox=commits[INBOX])
     if PRIVATE in commits:

@@ -19,9 +19,9 @@ from gitmem.app.verify_own import own_faults
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord, GitmemError
 from gitmem.model.layout import BRANCH_SPACE, CONFLICTS, INBOX, MAIN, MEMORIES, PRIVATE, USER, memory_of_path
-from gitmem.model.nouns import Config
+from gitmem.model.nouns import Config, MemoryRef
 from gitmem.model.records import memory_from_bytes
-from gitmem.model.vocabulary import WAITING
+from gitmem.model.vocabulary import VISIBLE, WAITING
 from gitmem.recall.faults import MeaningUnavailable
 from gitmem.recall.semantic import Absent
 from gitmem.store.identity import writer
@@ -30,6 +30,7 @@ from gitmem.store.repack import loose_count
 from gitmem.store.transaction import TOOL
 from gitmem.store.worktrees import checked_out_at
 
+_STANDING = frozenset({*VISIBLE, *WAITING, "disputed"})
 _LOOSE_MANY = 5000  # git starts a gc of its own near 6,700
 
 
@@ -97,7 +98,21 @@ def _branch(workspace: Workspace) -> Iterator[Finding]:
         yield Finding("trust", "note", "nobody here has trusted this memory: nothing of it is shown", "gitmem trust")
     for path, reasons in trust.quarantined.items():
         yield Finding("quarantine", "fault", f"{path}: {'; '.join(reasons)}", "gitmem verify --all")
+    yield from _astray(view)
     yield from _inbox(view)
+
+
+def _astray(view: View) -> Iterator[Finding]:
+    """What this clone wrote is believed here; a record of it that names what is not on the branch is believed nowhere
+    else."""
+    there = frozenset(view.main.memory_ids())
+    for memory in view.memories():
+        named = [link.to for link in memory.links]
+        named += [ref.id for ref in memory.evidence if isinstance(ref, MemoryRef)]
+        lost = next((identifier for identifier in named if identifier not in there), None)
+        if lost is not None and memory.status in _STANDING:
+            said = f"{memory.id} names {lost}, which is not on gitmem/main: whoever verifies the branch leaves it out"
+            yield Finding("links", "fault", said, f'gitmem edit {memory.id} --unlink {lost} --because "…"')
 
 
 def _own(workspace: Workspace) -> Iterator[Finding]:

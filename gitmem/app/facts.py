@@ -9,7 +9,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final, Protocol
 
 from gitmem.app.transcripts import Transcripts
-from gitmem.app.workspace import View, read_memory
+from gitmem.app.workspace import Found, View, read_memory
 from gitmem.errors import Ambiguous, NotFound
 from gitmem.evidence.resolvers import resolve
 from gitmem.evidence.sources import Sources
@@ -25,6 +25,7 @@ from gitmem.model.layout import (
     PLACES,
     TOMBSTONE_LABELS,
     TOMBSTONES,
+    USER,
     memory_of_path,
     tombstone_of_path,
 )
@@ -46,6 +47,7 @@ _ASIDES: Final = 40  # texts of one record that are compared with rejected claim
 _CANDIDATES: Final = 12  # records that the index offers for one comparison
 _NOTHING: Final[Mapping[str, Memory]] = {}
 _DELTA_LIMIT: Final = 24  # changed records that a write compares by itself before the index has to catch up
+_LEAVING: Final = frozenset({MAIN, USER})  # what lands here is read where nothing of this clone's inbox is
 # Operations that bring text in or back: their evidence is looked at again, and so are near-duplicates.
 JUDGES_TEXT: Final = frozenset({"create", "import", "edit", "accept", "lift", "restore"})
 
@@ -83,18 +85,20 @@ def gather(
     channel: Channel | None = None,
     exact_secrets: tuple[str, ...] = (),
     private_store: bool = False,
+    ref: str = MAIN,
 ) -> Facts:
     """The facts about one change. `batch`: records that would be written before it in the same commit;
     `alongside`: all that would be written in it by id, for links.
 
     `channel` is by which the change came; this process's own unless an event says otherwise. `exact_secrets` are
     this machine's (`secrets_known`): they judge what is written here, never what others wrote, or clones would differ.
-    `private_store`: it would land where only its user reads.
+    `private_store`: it would land where only its user reads. `ref`: where it would land.
     """
     env = view.workspace.env
     memory = change.after
     came_by = channel or env.channel
     judges = change.op in JUDGES_TEXT
+    linked = dict(_linked(view, change, alongside))
     return Facts(
         now=env.now(),
         channel=came_by,
@@ -102,10 +106,11 @@ def gather(
         neighbours=tuple(neighbours(memory, lookup, batch)) if judges else (),
         tombstone=_tombstone(view, memory) if judges else None,
         key_holder=_key_holder(view, memory, lookup, batch) if memory.key else None,
-        linked=dict(_linked(view, change, alongside)),
+        linked={identifier: found.memory for identifier, found in linked.items()},
         names=names,
         exact_secrets=exact_secrets,
         private_store=private_store,
+        waiting=frozenset(i for i, found in linked.items() if found.ref == INBOX) if ref in _LEAVING else frozenset(),
     )
 
 
@@ -221,22 +226,15 @@ def _key_holder(view: View, memory: Memory, lookup: Lookup, batch: Batch | None)
     return None
 
 
-def _linked(view: View, change: Change, alongside: Mapping[str, Memory]) -> Iterator[tuple[str, Memory]]:
+def _linked(view: View, change: Change, alongside: Mapping[str, Memory]) -> Iterator[tuple[str, Found]]:
+    """What the record names, each with where it lies; what is written with it comes where it does."""
     wanted = {link.to for link in change.after.links}
     wanted |= {ref.id for ref in change.after.evidence if isinstance(ref, MemoryRef)}
     for identifier in wanted:
         if identifier in alongside:
-            yield identifier, alongside[identifier]
-        elif (found := _find(view, identifier, for_all=change.op == "accept")) is not None:
+            yield identifier, Found(alongside[identifier], MAIN)
+        elif is_memory_id(identifier) and (found := view.anywhere(identifier)) is not None:
             yield identifier, found
-
-
-def _find(view: View, identifier: str, *, for_all: bool) -> Memory | None:
-    """`for_all`: what is let in is read in clones that have no inbox of this one, so what it names has to be there."""
-    if not is_memory_id(identifier):
-        return None
-    found = view.anywhere(identifier)
-    return None if found is None or (for_all and found.ref == INBOX) else found.memory
 
 
 class IndexOnly:

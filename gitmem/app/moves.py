@@ -15,10 +15,10 @@ from gitmem.app.writing import Mutation, status_change, write
 from gitmem.errors import NotFound, Refused, UsageError
 from gitmem.evidence.resolvers import expand
 from gitmem.model.drafts import draft_of, draft_text
-from gitmem.model.ids import memory_id
+from gitmem.model.ids import id_prefix, memory_id
 from gitmem.model.judgement import Change, Reason
 from gitmem.model.layout import HOMES, INBOX, MAIN, TOMBSTONES
-from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory
+from gitmem.model.nouns import Draft, EvidenceRef, Link, Memory, MemoryRef
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.text import one_line
 from gitmem.model.times import holds_at, parse_instant
@@ -37,6 +37,8 @@ TARGETS: Final = {
 }
 _OPS: Final[dict[str, Any]] = {"wrong": "reject"}
 _VERBS: Final = frozenset({*TARGETS, "supersede", "edit"})
+_MENDING: Final = frozenset({"edit", "archive", "retract", "wrong"})  # what mends a record that names what is not there
+_LASTING: Final = frozenset({"supersedes", "superseded_by"})
 _DOUBTING: Final = frozenset({"wrong", "dispute"})
 
 
@@ -67,11 +69,17 @@ def _against(ref: EvidenceRef) -> EvidenceRef:
 
 
 def find_for(view: View, verb: str, prefix: str) -> Found:
-    """The memory that a verb is to work on. Raises NotFound, for a claim rejected in another clone as well."""
+    """The memory that a verb is to work on. Raises NotFound, for a claim rejected in another clone as well.
+
+    One that is left out only because it names what is not there is found by the verbs that mend it.
+    """
     view.require_config()
     try:
         return view.find(prefix)
     except NotFound:
+        led_astray = view.find_astray(prefix) if verb in _MENDING else None
+        if led_astray is not None:
+            return led_astray
         for path, raw in view.main.read_all(TOMBSTONES) if verb == "lift" else ():
             tomb = tombstone_from_bytes(raw, path=path, trusted=True)
             if tomb.standing and tomb.history[-1].memory.startswith(prefix.strip().lower()):
@@ -187,6 +195,22 @@ def edit(
 
     edited = write(workspace, plan, subject=subject_of("edit")).judged[0].mutation
     return Found(edited.change.after, edited.ref)
+
+
+def unlinked(memory: Memory, prefixes: Sequence[str]) -> Memory:
+    """The memory without what it says of these memories. What it replaced, or what replaced it, is no saying of its own
+    and stays. Raises UsageError for one that it does not name."""
+    for prefix in prefixes:
+        wanted = id_prefix(prefix)
+        links = tuple(link for link in memory.links if link.type in _LASTING or not link.to.startswith(wanted))
+        evidence = tuple(
+            ref for ref in memory.evidence if not (isinstance(ref, MemoryRef) and ref.id.startswith(wanted))
+        )
+        if (links, evidence) == (memory.links, memory.evidence):
+            hint = f"gitmem show {memory.id} shows its links"
+            raise UsageError(f"{memory.id} has no link to {prefix} that could be taken off", hint=hint)
+        memory = replace(memory, links=links, evidence=evidence)
+    return memory
 
 
 def expanded(view: View, evidence: Sequence[str]) -> list[EvidenceRef]:

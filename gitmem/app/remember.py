@@ -223,7 +223,7 @@ def check_drafts(workspace: Workspace, drafts: Sequence[Draft]) -> list[tuple[st
     before = Batch()
     for draft in drafts:
         (built,) = build(view, [draft], [memory_id(workspace.env.random(8))], None)
-        ref = HOMES.get(built.memory.scope.audience, MAIN)
+        ref = HOMES.get(built.memory.scope.audience, MAIN) if built.memory.status == "active" else INBOX
         mutation = Mutation(Change("create", built.memory), ref, unresolved=built.unresolved)
         (judged,) = judge(view, [mutation], known, "", batch=before)
         answers.append((draft.title, judged.decision))

@@ -142,7 +142,7 @@ def _judged(
         report = Report(base, tip, 0, 0, (fault,))
     whole = tuple(fault for fault in report.faults if fault.reach == "tip")
     if whole:
-        raise _unbelievable(remote, whole)
+        raise _unbelievable(remote, tip, whole)
     local = workspace.backend.ref(MAIN)
     return replace(incoming, base=base, report=report, commits=place.count(tip, local))
 
@@ -167,10 +167,17 @@ def _went_back(
     )
 
 
-def _unbelievable(remote: Remote, faults: tuple[Fault, ...]) -> Refused:
+def _unbelievable(remote: Remote, tip: str, faults: tuple[Fault, ...]) -> Refused:
+    from gitmem.app.verify_mending import undoing
+    from gitmem.app.verify_settled import TAKEN
+
     unrelated = any(fault.code == "history.root" for fault in faults)
     what = "is no gitmem memory, or one with an unrelated root" if unrelated else "does not pass verification"
     more = len(faults) - _SHOWN
+    hint = f"ask who pushed it: git fetch {remote.name}, then git log {remote.name}/gitmem/main"
+    taking = next((fault.commit for fault in faults if fault.code in TAKEN), None)
+    if taking is not None:
+        hint += f"; what {taking[:10]} took away comes back with: {undoing(taking, tip, remote.name)}"
     return Refused(
         f"the branch gitmem/main of {remote.name} {what}; nothing of it was taken, and nothing was sent to it",
         reasons=[
@@ -178,7 +185,7 @@ def _unbelievable(remote: Remote, faults: tuple[Fault, ...]) -> Refused:
             for fault in faults[:_SHOWN]
         ]
         + ([Reason("more", f"and {more} more", "mend them on the remote")] if more > 0 else []),
-        hint=f"ask who pushed it: git fetch {remote.name}, then git log {remote.name}/gitmem/main",
+        hint=hint,
         details={"state": "unrelated" if unrelated else "unbelievable", "remote": remote.name},
     )
 

@@ -14,6 +14,7 @@ from gitmem.app.markdown import cell
 from gitmem.app.verify_commit import check_commit
 from gitmem.app.verify_fault import Checked, Fault
 from gitmem.app.verify_lookup import Beneath, RangeLookup
+from gitmem.app.verify_settled import settled
 from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord, NotFound, UsageError
 from gitmem.model.layout import MAIN
@@ -95,7 +96,8 @@ def verify_range(
     progress: Progress | None = None,
     beneath: Beneath | None = None,
 ) -> Report:
-    """Judge every commit that `head` adds to `base`, oldest first; none that follows one which cannot be read.
+    """Judge every commit that `head` adds to `base`, oldest first; none that follows one which cannot be read. What a
+    later one of them mended is a note.
 
     `beneath`: the records of `base`, where several ranges stand on them.
     """
@@ -122,7 +124,8 @@ def verify_range(
     else:
         if base is None and root_commit_id(backend) not in commits:
             faults.append(Fault("history.root", "the branch does not begin at the root of every gitmem branch", head))
-    return Report(base, head, len(commits), records, tuple(faults), tuple(notes))
+    standing, mended = settled(workspace, commits, faults)
+    return Report(base, head, len(commits), records, standing, (*notes, *mended))
 
 
 def _checked(workspace: Workspace, commit: str, lookup: RangeLookup) -> Checked:

@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from gitmem.recall.search_index import SearchIndex
     from gitmem.store.identity import Writer
 
+ASTRAY: Final = ("link.missing", "memory.missing")  # codes of a record that names a memory which is not there
 _KEPT: Final = 16 * 1024 * 1024  # bytes of objects that a process that stays keeps
 
 
@@ -223,6 +224,17 @@ class View:
             why = "; ".join(self.quarantined[hidden])
             raise NotFound(f"{hidden} failed verification and is not believed: {why}", hint="gitmem verify --all")
         raise NotFound(f"no memory begins with {prefix!r}", hint="gitmem list, or gitmem list --inbox")
+
+    def find_astray(self, prefix: str) -> Found | None:
+        """The record of the branch with this id, when it is left out only because it names what is not there."""
+        wanted = id_prefix(prefix)
+        for path, reasons in self.quarantined.items():
+            if (memory_of_path(path) or "").startswith(wanted) and all(why.startswith(ASTRAY) for why in reasons):
+                raw = self.main.read(path)
+                memory = None if raw is None else memory_from_bytes(raw, path=path)
+                if memory is not None and withheld_view(self.viewer, STATUSES).admits(memory):
+                    return Found(memory, MAIN)
+        return None
 
     def memories(self, ref: str = MAIN) -> Iterator[Memory]:
         """Every memory of a ref in every state, streamed in path order."""

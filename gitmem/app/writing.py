@@ -188,7 +188,7 @@ def judge(
     for mutation in mutations:
         facts = gather(
             view, mutation.change, lookup, batch=batch, alongside=beside, names=(subject,), exact_secrets=exact,
-            private_store=mutation.ref != MAIN,
+            private_store=mutation.ref != MAIN, ref=mutation.ref if mutation.stores_record else INBOX,
         )  # fmt: skip
         if mutation.plain:
             facts = replace(facts, plain=mutation.change.after)

@@ -162,10 +162,13 @@ def edit(
     valid_from: flags.From = None,
     valid_until: flags.Until = None,
     unalias: Annotated[list[str] | None, typer.Option(help="An alias to take off.")] = None,
+    unlink: Annotated[
+        list[str] | None, typer.Option(help="A memory that it links to or cites, to take off.", metavar="ID")
+    ] = None,
     in_editor: Annotated[bool, typer.Option("--edit", help="Open the memory in $EDITOR.")] = False,
     because: flags.Because = "",
 ) -> None:
-    """Change the text, tags, paths, validity or evidence of a memory.
+    """Change the text, tags, paths, validity, evidence or links of a memory.
 
     Its id, kind and key stay; to change what it says, supersede it. Comments and unknown fields survive.
     """
@@ -175,7 +178,7 @@ def edit(
 
     def change(memory: Memory) -> Memory:
         return replace(
-            memory,
+            moves.unlinked(memory, unlink or ()),
             title=memory.title if title is None else title,
             body=memory.body if body is None else body,
             tags=_listed(memory.tags, tag, untag),

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gitmem.app import verify as app_verify
+from gitmem.app.verify_mending import mending
 from gitmem.app.verify_own import with_own
 from gitmem.app.verify_request import verify_request
 from gitmem.app.workspace import open_workspace
@@ -70,7 +71,7 @@ def verify(
     if not report.clean:
         raise Refused(
             f"verification found {counted(len(report.faults), 'fault')}",
-            hint="git log -p gitmem/main shows the commits; a git revert of a bad one mends what is read",
+            hint="; ".join(mending(workspace, report)),
         )
 
 

@@ -62,8 +62,9 @@ class Facts:
     tombstone. key_holder: another live memory with the same key and scope. linked: the memories at the other
     end of links and memory evidence, by id (an id that is not there does not exist). names: further texts that
     would be stored with the change (commit message, paths), checked for secrets. exact_secrets: values known
-    to be secret here. private_store: the record would land where only its writer reads. plain: this very record,
-    when `policy.text_rules.is_plain` said so before.
+    to be secret here. private_store: the record would land where only its writer reads. waiting: those of `linked`
+    that only this clone's inbox holds, where the record would land outside of this clone. plain: this very record, when
+    `policy.text_rules.is_plain` said so before.
     """
 
     now: datetime
@@ -76,6 +77,7 @@ class Facts:
     names: tuple[str, ...] = ()
     exact_secrets: tuple[str, ...] = ()
     private_store: bool = False
+    waiting: frozenset[str] = frozenset()
     plain: Memory | None = None
 
 

@@ -11,7 +11,7 @@ from gitmem.model.judgement import Change, Facts, Reason, Resolution, Viewer
 from gitmem.model.nouns import CommitRef, Config, EvidenceRef, FileRef, HumanRef, MemoryRef, TestRef, TranscriptRef
 from gitmem.model.pattern import pattern
 from gitmem.model.vocabulary import AUDIENCES, ROLES, SYMBOL_LIMIT
-from gitmem.policy.codes import reason
+from gitmem.policy.codes import reason, shown_id
 from gitmem.policy.shape_rules import is_relative_path
 from gitmem.policy.texts import claims
 from gitmem.policy.visibility import visible
@@ -140,6 +140,9 @@ def cited_memories(change: Change, facts: Facts, config: Config | None) -> Itera
         if cited is None or cited.scope.project not in config.projects or ref.id == after.id:
             message = f"{where} cites a memory that does not exist here"
             yield reason("memory.missing", message, "gitmem list shows what there is", where)
+        elif ref.id in facts.waiting:
+            message = f"{where} cites {shown_id(ref.id)}, which lies in the inbox of this clone and nowhere else"
+            yield reason("memory.missing", message, f"gitmem accept {shown_id(ref.id)} first, or leave it out", where)
         elif not readable.admits(cited):
             message = f"{where} cites a memory that the readers of this one are not shown"
             yield reason("memory.withheld", message, "cite what that memory rests on instead", where)

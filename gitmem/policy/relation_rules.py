@@ -8,7 +8,7 @@ from typing import Final
 from gitmem.model.claims import claim_digest
 from gitmem.model.judgement import Change, Facts, Neighbour, Reason
 from gitmem.model.nouns import Config, Memory
-from gitmem.model.vocabulary import KIND_CLASS, LINK_TYPES, PROBLEM_LINK, VISIBLE
+from gitmem.model.vocabulary import KIND_CLASS, LINK_TYPES, PROBLEM_LINK, VISIBLE, WAITING
 from gitmem.policy.codes import reason, shown_id
 from gitmem.policy.near import NEAR
 from gitmem.policy.texts import claims
@@ -39,6 +39,16 @@ def links(change: Change, facts: Facts, config: Config | None) -> Iterator[Reaso
         elif not told_to(change.after, facts.linked[link.to]):
             message = f"{where} leads to a memory that is not for all who read this one, and would tell them of it"
             yield reason("link.private", message, "leave it out, or gitmem promote that one first", f"{where}.to")
+        elif link.to in facts.waiting:
+            message = f"{where} leads to {shown_id(link.to)}, which lies in the inbox of this clone and nowhere else"
+            yield reason("link.missing", message, let_in_first(facts.linked[link.to]), f"{where}.to")
+
+
+def let_in_first(memory: Memory) -> str:
+    """What to do before a record that others read may name one of this clone's inbox."""
+    if memory.status not in WAITING:
+        return "leave it out: nobody lets that one in any more"
+    return f"gitmem accept {shown_id(memory.id)} first, then say this again; or leave it out"
 
 
 def _is_here(memory: Memory | None, config: Config | None) -> bool:
@@ -125,6 +135,9 @@ def _instead(near: Neighbour, facts: Facts) -> str:
     if near.status == "superseded":
         return f"gitmem log {name} names what replaced it; to go back, supersede that one; {both}"
     if near.status == "candidate":
+        if facts.channel == "terminal" and near.where == "inbox":
+            one = f'let that one in: gitmem accept {name}; or take it back: gitmem retract {name} --because "…"'
+            return f'{one}; or keep both: gitmem accept {name}, then this with --distinct-from {name} --because "…"'
         if facts.channel == "terminal":
             return f"let that one in: gitmem accept {name}; {both}"
         return f"it waits for a person already: gitmem show {name}; {both}"

@@ -226,8 +226,10 @@ def test_what_rests_on_a_candidate_is_let_in_with_it(repo: Path, gitmem: Run) ->
 
 
 def test_accept_is_judged_at_todays_tip(repo: Path, gitmem: Run) -> None:
+    mine = put(gitmem, repo, f"{POOL} today")
+    assert gitmem(repo, "archive", mine, *WHY).code == 0
     candidate = proposed(gitmem, repo, POOL)
-    mine = put(gitmem, repo, f"{POOL} today", "--distinct-from", candidate, "--because", "the other is not in yet")
+    assert gitmem(repo, "restore", mine, *WHY).code == 0
     late = gitmem(repo, "accept", candidate, "--json")
     assert (late.code, codes(late)) == (3, ["duplicate"]) and status(gitmem, repo, candidate) == "candidate"
     assert gitmem(repo, "archive", mine, *WHY).code == 0 and gitmem(repo, "accept", candidate, *WHY).code == 0
