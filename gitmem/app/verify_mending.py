@@ -7,10 +7,11 @@ from contextlib import suppress
 
 from gitmem.app.verify import Report
 from gitmem.app.verify_fault import Fault
-from gitmem.app.verify_settled import TAKEN, missing_from
+from gitmem.app.verify_settled import TAKEN, missing_from, record_at
 from gitmem.app.verify_view import judged_view
 from gitmem.app.workspace import ASTRAY, Workspace
 from gitmem.errors import CorruptRecord, NotFound
+from gitmem.model.ids import is_memory_id
 from gitmem.model.layout import EVENTS, MAIN, memory_of_path
 from gitmem.store.objects import empty_tree, parse_commit
 from gitmem.store.snapshot import changed_paths, snapshot
@@ -36,9 +37,12 @@ def undoing(commit: str, tip: str, remote: str | None) -> str:
 def _astray(workspace: Workspace, report: Report) -> Iterator[str]:
     head = judged_view(workspace, report.head)
     for path in dict.fromkeys(fault.path for fault in report.faults if fault.code in ASTRAY):
-        memory = head.memory(memory_of_path(path) or "-")
+        memory = record_at(head, path)
         for lost in missing_from(head, memory) if memory is not None else ():
-            yield f'a person runs: gitmem edit {memory_of_path(path)} --unlink {lost} --because "…"'
+            if is_memory_id(lost):
+                yield f'a person runs: gitmem edit {memory_of_path(path)} --unlink {lost} --because "…"'
+            else:
+                yield f'a person runs: gitmem archive {memory_of_path(path)} --because "…"'
 
 
 def _by_commit(workspace: Workspace, report: Report) -> Iterator[str]:

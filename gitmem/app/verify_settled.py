@@ -13,6 +13,7 @@ from typing import Final
 from gitmem.app.verify_fault import Fault
 from gitmem.app.verify_view import JudgedView, judged_view
 from gitmem.app.workspace import ASTRAY, Workspace
+from gitmem.model.ids import is_memory_id
 from gitmem.model.layout import memory_of_path
 from gitmem.model.nouns import Memory, MemoryRef
 from gitmem.store.objects import parse_commit
@@ -47,11 +48,17 @@ def missing_from(view: JudgedView, memory: Memory) -> list[str]:
     """The ids that a record names and that lie nowhere in this commit."""
     named = [link.to for link in memory.links]
     named += [ref.id for ref in memory.evidence if isinstance(ref, MemoryRef)]
-    return [identifier for identifier in dict.fromkeys(named) if view.memory(identifier) is None]
+    return [lost for lost in dict.fromkeys(named) if not is_memory_id(lost) or view.memory(lost) is None]
+
+
+def record_at(view: JudgedView, path: str) -> Memory | None:
+    """The record at a path, None when there is none that can be read or the path is of none."""
+    identifier = memory_of_path(path)
+    return None if identifier is None else view.memory(identifier)
 
 
 def _mended(head: JudgedView, fault: Fault) -> bool:
-    memory = head.memory(memory_of_path(fault.path) or "-")
+    memory = record_at(head, fault.path)
     entry = head.main.entry(fault.path)
     if memory is None or entry is None or entry.oid == fault.blob:
         return False
