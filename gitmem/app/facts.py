@@ -54,7 +54,8 @@ JUDGES_TEXT: Final = frozenset({"create", "import", "edit", "accept", "lift", "r
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One record as the near-duplicate rule sees it. `where`: of `layout.PLACES`, tombstone or batch."""
+    """One record as the near-duplicate rule sees it. `where`: of `layout.PLACES`, tombstone or batch. `reason`: of a
+    rejection."""
 
     id: str
     kind: str
@@ -64,6 +65,7 @@ class Claim:
     where: str
     key: str | None = None
     audience: str = "team"
+    reason: str = ""
 
 
 class Lookup(Protocol):
@@ -159,7 +161,7 @@ def neighbours(memory: Memory, lookup: Lookup, batch: Batch | None = None) -> It
     """What says nearly the same as a record, or as a part of it where that was rejected, and what has its title."""
     text = memory.title, memory.body
     sentences, others = _asides(memory)
-    asides = [replace(memory, title=aside, body="") for aside in others]
+    asides = [replace(memory, title=aside, body="") for _, aside in others]
     seen = set()
     for claim in chain(
         batch.candidates(memory) if batch else (),
@@ -171,26 +173,34 @@ def neighbours(memory: Memory, lookup: Lookup, batch: Batch | None = None) -> It
         seen.add((claim.id, claim.where))
         if not compared(memory.scope.audience, claim.audience, rejected=claim.status == "wrong"):
             continue
-        near = alike(text, (claim.title, claim.body))
+        near, matched = alike(text, (claim.title, claim.body)), "title"
         if claim.status == "wrong" and near < NEAR:
-            near = max((similarity(aside, claim.title) for aside in (*sentences, *others)), default=near)
+            said = ((similarity(aside, claim.title), where) for where, aside in (*sentences, *others))
+            near, matched = max(said, key=lambda one: one[0], default=(near, matched))
         if near >= NEAR or same_title(memory.title, claim.title):
             where = claim.where if claim.where in (*PLACES, "tombstone") else "batch"
-            yield Neighbour(claim.id, claim.kind, claim.title, claim.body, claim.status, where, near)  # type: ignore[arg-type]
+            yield Neighbour(
+                claim.id, claim.kind, claim.title, claim.body, claim.status, where, near, matched, claim.reason,  # type: ignore[arg-type]
+            )  # fmt: skip
 
 
-def _asides(memory: Memory) -> tuple[list[str], list[str]]:
-    """Where else a rejected claim could come back: the sentences of a body, and the other texts that say something.
+def _asides(memory: Memory) -> tuple[list[tuple[str, str]], list[tuple[str, str]]]:
+    """Where else a rejected claim could come back: the sentences of a body, and the other texts that say something,
+    each with the name of its field.
 
     What a decision ruled out, a problem and a tactic that failed may well say what was rejected.
     """
     if memory.kind in ("problem", "failed_tactic"):
         return [], []
-    sentences = [part for part in _SENTENCE.split(memory.body) if part.count(" ") >= 2][:_ASIDES]
+    sentences = [("body", part) for part in _SENTENCE.split(memory.body) if part.count(" ") >= 2][:_ASIDES]
     if memory.body:
-        sentences.append(memory.title)
-    others = [*memory.aliases, memory.cue or "", *(step.text for step in memory.steps), *memory.claims]
-    return sentences, [text for text in (*others, *memory.groundings) if text][:_ASIDES]
+        sentences.append(("title", memory.title))
+    lists = {
+        "aliases": memory.aliases, "cue": (memory.cue or "",), "steps": tuple(step.text for step in memory.steps),
+        "claims": memory.claims, "groundings": memory.groundings,
+    }  # fmt: skip
+    others = [(name, text) for name, items in lists.items() for text in items if text]
+    return sentences, others[:_ASIDES]
 
 
 def claim_of(memory: Memory, where: str) -> Claim:
@@ -203,7 +213,7 @@ def tombstone_claim(tombstone: Tombstone, audience: str = "team") -> Claim:
     """A standing tombstone as a record that was found wrong, of the store for `audience`."""
     return Claim(
         tombstone.history[-1].memory, tombstone.kind_class, tombstone.title, tombstone.body, "wrong", "tombstone",
-        audience=audience,
+        audience=audience, reason=tombstone.history[-1].reason,
     )  # fmt: skip
 
 

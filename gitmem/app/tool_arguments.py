@@ -75,4 +75,5 @@ def _check(name: str, take: Take, value: Any) -> None:
         if not is_clean(item):
             raise UsageError(f"{name} holds a character that cannot be seen", hint="leave control characters out")
     if take.words and value not in take.words:
-        raise UsageError(f"{name} is none of its words", hint=f"one of {', '.join(take.words)}")
+        given = f"there is no {name} {one_line(value, _NAME)!r}"
+        raise UsageError(given, hint=f"{name} is one of {', '.join(take.words)}")

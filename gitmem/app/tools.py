@@ -6,6 +6,7 @@ A tool takes words and numbers, never a place to write, an actor or a scope. Wha
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final, TypeVar
@@ -50,10 +51,36 @@ def call(env: Env, name: str, given: Any) -> tuple[str, bool]:
             raise UsageError(f"there is no tool {one_line(str(name), 60)!r}", hint=f"one of {', '.join(TOOLS)}")
         return tool.run(as_tool, checked(tool.takes, given)), False
     except GitmemError as error:
-        return _framed(as_tool, [error_data(error)], "an error"), True
+        return _framed(as_tool, [_in_own_words(error_data(error))], "an error"), True
     except OSError as error:
         told = GitmemError(f"{error.strerror or type(error).__name__}", hint="gitmem doctor")
         return _framed(as_tool, [error_data(told)], "an error"), True
+
+
+# What a hint says to somebody at a command line, and what it says to somebody who has these tools.
+_OWN_WORDS: Final = (
+    (re.compile(r"gitmem list --kind problem[^;,]*"), 'the tool recall with kinds ["problem"] finds problems'),
+    (re.compile(r"gitmem list[^;,]*(?:, or gitmem list[^;,]*)?"), "the tool recall finds ids"),
+    (re.compile(r"gitmem show (\w+)"), r"the tool show with id \1"),
+    (re.compile(r"--(solves|tried-for|distinct-from) (\w+)"), lambda found: _argument(found[1], found[2])),
+    (re.compile(r'--because "…"'), "and because"),
+    (re.compile(r"(?:cite it again: )?--evidence "), "evidence: "),
+)
+
+
+def _argument(flag: str, value: str) -> str:
+    return f'{flag.replace("-", "_")} ["{value}"]'
+
+
+def _in_own_words(row: Mapping[str, Any]) -> dict[str, Any]:
+    """An error or a proposal's answer with hints that name these tools."""
+    told = dict(row)
+    if isinstance(told.get("hint"), str):
+        for form, words in _OWN_WORDS:
+            told["hint"] = form.sub(words, told["hint"])
+    if "reasons" in told:
+        told["reasons"] = [_in_own_words(reason) for reason in told["reasons"]]
+    return told
 
 
 def _framed(env: Env, rows: Iterator[Mapping[str, Any]] | Sequence[Mapping[str, Any]], title: str) -> str:
@@ -186,7 +213,7 @@ def _propose(env: Env, given: Given) -> str:
         (item,) = remember(workspace, [draft], reason=given.get("because", ""))
         reasons = [{"code": r.code, "message": r.message, "hint": r.hint, "where": r.where} for r in item.reasons]
         row = {"id": item.memory.id, "result": item.result, "note": "a person decides", "reasons": reasons}
-        return _framed(env, [row], "a proposal")
+        return _framed(env, [_in_own_words(row)], "a proposal")
 
     return _in(env, told)
 
@@ -298,8 +325,9 @@ TOOLS: Final[Mapping[str, Tool]] = {
         _show,
     ),
     "propose": Tool(
-        "Propose one memory worth keeping: a fact, decision, problem, solution, trap or convention of this project. It "
-        "waits for a person. When it is refused, mend what the reasons name and propose again.",
+        "Propose one memory worth keeping: a fact, decision, convention, problem, solution or failed_tactic (a trap: "
+        "what was tried and failed) of this project, or another of the kinds. It waits for a person. When it is "
+        "refused, mend what the reasons name and propose again; what was rejected is not proposed again.",
         {
             "kind": Take("string", "", 40, required=True, words=KINDS),
             "title": Take("string", "The claim in one sentence.", 4 * TITLE_LIMIT, required=True),

@@ -232,7 +232,8 @@ class View:
             if (memory_of_path(path) or "").startswith(wanted) and all(why.startswith(ASTRAY) for why in reasons):
                 raw = self.main.read(path)
                 memory = None if raw is None else memory_from_bytes(raw, path=path)
-                if memory is not None and withheld_view(self.viewer, STATUSES).admits(memory):
+                mine = memory is not None and fits(LABELS[MAIN], memory)
+                if memory is not None and mine and withheld_view(self.viewer, STATUSES).admits(memory):
                     return Found(memory, MAIN)
         return None
 

@@ -32,7 +32,10 @@ class Resolution:
 
 @dataclass(frozen=True)
 class Neighbour:
-    """A record that says nearly the same. `where`: of `layout.PLACES`, "tombstone", or "batch" for the same write."""
+    """A record that says nearly the same. `where`: of `layout.PLACES`, "tombstone", or "batch" for the same write.
+
+    `matched`: the field of the new record that says it. `reason`: why it was rejected, where that is known.
+    """
 
     id: str
     kind: str
@@ -41,6 +44,8 @@ class Neighbour:
     status: str
     where: Literal["main", "private", "user", "inbox", "tombstone", "batch"]
     similarity: float
+    matched: Literal["title", "body", "aliases", "cue", "steps", "claims", "groundings"] = "title"
+    reason: str = ""
 
 
 @dataclass(frozen=True)

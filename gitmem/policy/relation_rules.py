@@ -11,6 +11,7 @@ from gitmem.model.nouns import Config, Memory
 from gitmem.model.vocabulary import KIND_CLASS, LINK_TYPES, PROBLEM_LINK, VISIBLE, WAITING
 from gitmem.policy.codes import reason, shown_id
 from gitmem.policy.near import NEAR
+from gitmem.policy.secrets import find_secrets
 from gitmem.policy.texts import claims
 
 _ENTERING: Final = frozenset({"create", "import", "accept"})
@@ -82,24 +83,43 @@ def not_rejected(change: Change, facts: Facts, config: Config | None) -> Iterato
     if change.op in _UNREJECTED or not (claims(change) or _claim_changed(change)):
         return
     tombstone = facts.tombstone
+    seen = {change.after.id}
     if tombstone is not None and tombstone.standing:
         last = tombstone.history[-1]
-        why = f" because: {last.reason}" if _is_plain(last.reason) else ""
-        message = f"this claim was rejected as {shown_id(last.memory)}{why}"
-        yield reason("tombstoned", message, f'gitmem lift {shown_id(last.memory)} --because "…"', "title")
+        seen.add(last.memory)
+        said = f"this claim was rejected as {_named(last.memory, tombstone.title, facts)}{_because(last.reason, facts)}"
+        yield reason("tombstoned", said, _after_a_rejection(last.memory, facts), "title")
     if change.before is not None and change.op == "edit" and not _claim_changed(change):
         return  # an old record beside a rejected one may still get evidence and tags
-    seen = {tombstone.history[-1].memory} if tombstone is not None and tombstone.standing else set()
+    whys = {near.id: near.reason for near in facts.neighbours if near.reason}
     for near in facts.neighbours:
         rejected = near.status == "wrong" or near.where == "tombstone"
-        if rejected and near.similarity >= NEAR and near.id not in {*seen, change.after.id}:
+        if rejected and near.similarity >= NEAR and near.id not in seen:
             seen.add(near.id)
-            message = f"this says nearly what was rejected as {shown_id(near.id)}"
-            yield reason("tombstoned", message, f'gitmem lift {shown_id(near.id)} --because "…"', "title")
+            name = _named(near.id, near.title, facts)
+            said = f"its {near.matched} says nearly what was rejected as {name}{_because(whys.get(near.id, ''), facts)}"
+            yield reason("tombstoned", said, _after_a_rejection(near.id, facts), near.matched)
 
 
-def _is_plain(text: str) -> bool:
-    return bool(text) and text.isprintable() and len(text) <= 200
+def _named(identifier: str, title: str, facts: Facts) -> str:
+    """A rejected record with its title, which was judged when it was let in or proposed."""
+    return f"{shown_id(identifier)}, “{title}”," if _is_plain(title, facts) else shown_id(identifier)
+
+
+def _because(why: str, facts: Facts) -> str:
+    return f" because: {why}" if _is_plain(why, facts) else ""
+
+
+def _after_a_rejection(identifier: str, facts: Facts) -> str:
+    """What is left to do: for a program nothing, for a person to say that it was right after all."""
+    if facts.channel in ("agent", "tool"):
+        return "do not propose it again, in these words or others; only a person can lift the rejection"
+    return f'gitmem lift {shown_id(identifier)} --because "…"'
+
+
+def _is_plain(text: str, facts: Facts) -> bool:
+    """Whether a text of a rejected record can be told: it may have been rejected for the secret in it."""
+    return bool(text) and text.isprintable() and len(text) <= 200 and not find_secrets(text, facts.exact_secrets)
 
 
 def _claim_changed(change: Change) -> bool:

@@ -247,7 +247,9 @@ def test_what_was_rejected_does_not_come_back(repo: Path, gitmem: Run) -> None:
         ):
             again = gitmem(repo, "remember", "--json", "-k", kind, title, "-e", evidence, channel=channel)
             assert again.code == 3 and set(codes(again)) == {"tombstoned"}, title
-            assert f"gitmem lift {candidate}" in again.err
+            assert (f"gitmem lift {candidate}" in again.err) == (channel == "terminal")
+            assert ("do not propose it again" in again.err) == (channel == "agent")
+            assert POOL in again.err and "thinking aloud" in again.err
     exact = gitmem(repo, "remember", "-k", "fact", POOL, "-e", "file:src/pool.py:2")
     assert "thinking aloud" in exact.err
     # The control: another claim, with the same evidence, is let in.

@@ -353,6 +353,36 @@ def test_a_rejection_is_named_with_its_reason_and_the_way_back() -> None:
     assert reason.hint == f'gitmem lift {OTHER} --because "…"'
 
 
+def test_a_rejection_names_the_field_the_title_and_the_reason_and_gives_a_program_no_way_back() -> None:
+    change = create(status="candidate", aliases=("Pool size is thirty",))
+    near = neighbour(status="wrong", title="The pool size is thirty", matched="aliases", reason="thinking aloud")
+    for channel in ("terminal", "agent", "tool"):
+        (reason,) = decide(change, facts(change, neighbours=(near,), channel=channel), CONFIG).reasons
+        assert reason.where == "aliases" and "its aliases says nearly" in reason.message
+        assert "“The pool size is thirty”" in reason.message and "thinking aloud" in reason.message
+        assert ("gitmem lift" in reason.hint) == (channel == "terminal")
+        assert ("do not propose it again" in reason.hint) == (channel != "terminal")
+    # A record may have been rejected for the secret in it.
+    near = replace(near, title=f"The token is {FAKE_TOKEN}", reason=FAKE_TOKEN)
+    (reason,) = decide(change, facts(change, neighbours=(near,)), CONFIG).reasons
+    assert reason.code == "tombstoned" and FAKE_TOKEN not in str(reason)
+
+
+def test_what_lands_outside_of_the_clone_names_nothing_of_its_inbox() -> None:
+    there = {OTHER: memory(id=OTHER, status="candidate")}
+    change = create(links=(Link("relates_to", OTHER),))
+    assert codes(change, linked=there) == []
+    (reason,) = decide(change, facts(change, linked=there, waiting=frozenset({OTHER})), CONFIG).reasons
+    assert reason.code == "link.missing" and reason.hint.startswith(f"gitmem accept {OTHER} first")
+    gone = {OTHER: memory(id=OTHER, status="archived")}
+    (reason,) = decide(change, facts(change, linked=gone, waiting=frozenset({OTHER})), CONFIG).reasons
+    assert reason.code == "link.missing" and "accept" not in reason.hint
+    # What it named before, and only withdraws now, is not judged again.
+    put_away = move("archive", "active", "archived", links=(Link("relates_to", OTHER),))
+    before = replace(put_away.before or put_away.after, links=put_away.after.links)
+    assert codes(replace(put_away, before=before), linked=there, waiting=frozenset({OTHER})) == []
+
+
 def test_lift_and_reject_pass_the_tombstone() -> None:
     assert codes(move("lift", "wrong", "active"), tombstone=tombstone("reject")) == []
     assert codes(move("reject", "active", "wrong"), tombstone=tombstone("reject")) == []
