@@ -37,7 +37,7 @@ def test_what_a_person_remembers_names_no_candidate_of_the_inbox(team: Team, fla
     # From an agent it lands in the inbox as well, where the candidate is.
     theirs = ana.ok(*words, channel="agent").lines[0]["id"]
     ana.ok("retract", theirs, *WHY)
-    ana.ok("accept", candidate)
+    ana.ok("accept", candidate, *WHY)
     ana.ok(*words)
     assert clean(ana)
 
@@ -60,7 +60,7 @@ def test_every_door_to_the_branch_refuses_and_the_inbox_does_not(team: Team) -> 
         refused = ana.run("--json", *words)
         assert refused.code == 3 and set(codes(refused)) <= {"link.missing", "memory.missing"}, (door, refused)
     assert git(ana.repo, "for-each-ref") == before
-    ana.ok("accept", candidate)
+    ana.ok("accept", candidate, *WHY)
     for door, words in doors.items():
         if door not in ("edit", "accept", "propose"):
             ana.ok(*words)
