@@ -98,7 +98,7 @@ def test_near_ones_disputed_ones_and_unused_ones_are_named_with_their_commands(r
     disputed = put(gitmem, repo, RETRY)
     assert gitmem(repo, "dispute", disputed, "--because", "is it so?").code == 0
     guess = put(gitmem, repo, "Buttons are blue", kind="convention", channel="agent")
-    assert gitmem(repo, "accept", guess).code == 0
+    assert gitmem(repo, "accept", guess, "--because", "it is so").code == 0
     for _ in range(use.FADES_AFTER):
         assert gitmem(repo, "brief").code == 0
     before = tips(repo)

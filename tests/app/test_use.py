@@ -131,7 +131,7 @@ def test_an_inference_that_nobody_uses_fades_and_nothing_else_does(repo: Path, g
 def proposed_rule(gitmem: Run, repo: Path, title: str) -> str:
     """A rule that an agent concluded, and a person let in."""
     found = put(gitmem, repo, title, kind="convention", channel="agent")
-    assert gitmem(repo, "accept", found).code == 0
+    assert gitmem(repo, "accept", found, "--because", "it is so").code == 0
     memory = gitmem(repo, "show", found, "--json").lines[0]
     (private(repo) / FILE).unlink(missing_ok=True)  # showing it here is no use by the one who tests
     assert memory["origin"] == "inferred", memory
