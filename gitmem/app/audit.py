@@ -204,6 +204,21 @@ class Asked:
         )
 
 
+def shown(workspace: Workspace, asked: Asked) -> Iterator[Entry | dict[str, Any]]:
+    """The events of the branch and the refused writes of this clone that are asked for, newest first; the events keep
+    the order of the log."""
+    turned_down = refused(workspace, asked) if not asked.ops or "refused" in asked.ops else iter(())
+    waiting = next(turned_down, None)
+    for entry in told_of(workspace, asked) if asked.ops != ("refused",) else ():
+        while waiting is not None and parse_instant(str(waiting["at"])) >= parse_instant(entry.event.at):
+            yield waiting
+            waiting = next(turned_down, None)
+        yield entry
+    if waiting is not None:
+        yield waiting
+        yield from turned_down
+
+
 def told_of(workspace: Workspace, asked: Asked) -> Iterator[Entry]:
     """The events of the branch that are asked for, newest first."""
     for entry in log(workspace, None, diffs=False):

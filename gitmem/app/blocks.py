@@ -14,8 +14,9 @@ from typing import Any, Final
 from gitmem.app.recalling import Answer, Item
 from gitmem.app.structure import Beside
 from gitmem.model.citations import citation
+from gitmem.model.claims import normalise_claim
 from gitmem.model.frozen import dataclass
-from gitmem.model.nouns import EvidenceRef
+from gitmem.model.nouns import EvidenceRef, Memory
 from gitmem.model.text import escape, is_clean, is_forbidden, one_line
 from gitmem.recall.budget import BYTES_PER_TOKEN, estimate, fit
 from gitmem.recall.document import from_microseconds
@@ -80,12 +81,17 @@ def lines(item: Item, now: datetime, style: Style, *, full: bool = False) -> lis
     shown = cited if full else cited[:CITED]
     more = [style(f"+{len(cited) - len(shown)} more", "dim")] if len(cited) > len(shown) else []
     out.append("    " + style(" · ".join(standing), "dim") + "".join(f"  {text}" for text in [*shown, *more]))
-    if memory.body:
+    if _adds(memory):
         body = memory.body.split("\n") if full else [one_line(memory.body, LINE)]
         out += [f"    {style(text)}".rstrip() for text in body]
     out += [f"    {style('ruled out: ' + _alternative(one), 'dim')}" for one in memory.alternatives]
     out += [f"    {_beside(near, style)}" for near in item.beside]
     return out
+
+
+def _adds(memory: Memory) -> bool:
+    """Whether the body says more than the title: a note that was imported has often one line for both."""
+    return normalise_claim(memory.body) not in ("", normalise_claim(memory.title))
 
 
 def pointer_line(item: Item, style: Style) -> str:
@@ -98,7 +104,8 @@ def pointer_line(item: Item, style: Style) -> str:
 def item_data(item: Item, now: datetime, *, full: bool = False, whole: Sequence[Beside] = ()) -> dict[str, Any]:
     """One memory for a model. whole: what is told in full of what belongs beside it."""
     memory = item.memory
-    body = memory.body if full or len(memory.body) <= TOLD else memory.body[: TOLD - 1] + "…"
+    body = memory.body if _adds(memory) else ""
+    body = body if full or len(body) <= TOLD else body[: TOLD - 1] + "…"
     data: dict[str, Any] = {
         "id": memory.id[:SHORT],
         "kind": memory.kind,

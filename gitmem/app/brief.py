@@ -23,6 +23,7 @@ from gitmem.errors import GitmemError
 from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Filter
 from gitmem.model.nouns import Memory
+from gitmem.model.text import counted
 from gitmem.model.vocabulary import WAITING
 from gitmem.policy.visibility import visible, withheld_view
 from gitmem.recall.query import Hit, Query
@@ -232,4 +233,4 @@ def _capture(ground: Ground) -> str:
     if not isinstance(sessions, dict) or not sessions:
         return ""
     held = sum(1 for row in sessions.values() if isinstance(row, dict) and row.get("degraded"))
-    return f"{len(sessions)} sessions captured" + (f", {held} held back" if held else "")
+    return f"{counted(len(sessions), 'session')} captured" + (f", {held} held back" if held else "")

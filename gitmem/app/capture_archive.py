@@ -8,6 +8,7 @@ from typing import Final
 from gitmem.app.state import load, save
 from gitmem.app.workspace import Workspace
 from gitmem.model.layout import SESSIONS, archive_ref
+from gitmem.model.text import counted
 from gitmem.model.times import parse_instant
 from gitmem.store.lock import writer_lock
 from gitmem.store.objects import TREE, Entry
@@ -53,7 +54,7 @@ def _archive(workspace: Workspace, month: str, sealed: list[StoredSession], now:
         transaction = Transaction(backend, base)
         for stored in sealed:
             transaction.graft(stored.ref.removeprefix(SESSIONS), Entry("", TREE, stored.view.tree))
-        commit = transaction.commit(f"archive: {len(sealed)} sessions of {month}", TOOL, TOOL, now)
+        commit = transaction.commit(f"archive: {counted(len(sealed), 'session')} of {month}", TOOL, TOOL, now)
         moves = [RefMove(ref, commit, base.commit, "gitmem: archive")]
         moves += [RefMove(stored.ref, None, stored.view.commit, "gitmem: archive") for stored in sealed]
         backend.move_refs(moves)

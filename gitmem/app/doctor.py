@@ -21,6 +21,7 @@ from gitmem.errors import CorruptRecord, GitmemError
 from gitmem.model.layout import BRANCH_SPACE, CONFLICTS, INBOX, MAIN, MEMORIES, PRIVATE, USER, memory_of_path
 from gitmem.model.nouns import Config, MemoryRef
 from gitmem.model.records import memory_from_bytes
+from gitmem.model.text import counted
 from gitmem.model.vocabulary import VISIBLE, WAITING
 from gitmem.recall.faults import MeaningUnavailable
 from gitmem.recall.semantic import Absent
@@ -120,12 +121,14 @@ def _own(workspace: Workspace) -> Iterator[Finding]:
     view = belief.inert_view(workspace)
     count = len(view.place(PRIVATE).memory_ids())
     if count:
-        yield Finding("private", "fine", f"{count:,} records for you alone in {PRIVATE}, which is never pushed")
+        yield Finding(
+            "private", "fine", f"{counted(count, 'record')} for you alone in {PRIVATE}, which is never pushed"
+        )
     path = store_path(workspace.env.environ)
     if path is not None and path.exists() and not is_store(workspace):
         many = len(view.place(USER).memory_ids())
         state: Literal["fine", "fault"] = "fine" if view.user is not None else "fault"
-        said = f"{many:,} records for you in all of your projects, in {path}"
+        said = f"{counted(many, 'record')} for you in all of your projects, in {path}"
         yield Finding("user", state, said if view.user else f"{path} cannot be read", "" if view.user else "git fsck")
     for fault in own_faults(workspace):
         yield Finding("own", "fault", f"{fault.path}: {fault.message}".removeprefix(": "), "gitmem verify --all")
@@ -145,7 +148,9 @@ def _inbox(view: View) -> Iterator[Finding]:
         yield Finding("inbox", "note", f"{waiting} waiting in the inbox ({INBOX})", "gitmem list --inbox")
     kept = len(view.main.children(CONFLICTS))
     if kept:
-        yield Finding("conflicts", "note", f"merges kept a second text of {kept} memories", "gitmem conflicts")
+        yield Finding(
+            "conflicts", "note", f"merges kept a second text of {counted(kept, 'memory')}", "gitmem conflicts"
+        )
 
 
 def _signers(config: Config) -> str:

@@ -25,6 +25,7 @@ from gitmem.model.judgement import Change, Reason
 from gitmem.model.layout import HOMES, INBOX, MAIN, PLACES, TOMBSTONES
 from gitmem.model.nouns import Draft, Memory
 from gitmem.model.records import tombstone_from_bytes
+from gitmem.model.text import counted
 from gitmem.notes.items import Note, Skipped
 from gitmem.policy.landing import decides
 from gitmem.policy.near import words
@@ -161,7 +162,7 @@ class _Run:
     def subject(self, _: Sequence[Mutation]) -> str:
         if self.result.admitted:
             self._progress("writing", 0, self.result.admitted)
-        return f"import {self.result.admitted} memories"
+        return f"import {counted(self.result.admitted, 'memory')}"
 
     def plan(self, view: View, _: Lookup) -> Iterator[Mutation]:
         self.result = Imported()

@@ -21,6 +21,7 @@ from gitmem.model.frozen import dataclass
 from gitmem.model.layout import PLACES, REMOTES, session_folder
 from gitmem.model.nouns import TranscriptRef
 from gitmem.model.sessions import manifest_bytes
+from gitmem.model.text import counted
 from gitmem.model.times import format_instant, parse_instant
 from gitmem.store.lock import sole, writer_lock
 from gitmem.store.port import RefMove
@@ -139,7 +140,7 @@ def _without(workspace: Workspace, ref: str, dropped: Iterable[StoredSession]) -
     if not left:
         return RefMove(ref, None, base.commit, "gitmem: forget")
     month = ref.rsplit("/", 1)[-1]
-    commit = transaction.commit(f"archive: {len(left)} sessions of {month}", TOOL, TOOL, workspace.env.now())
+    commit = transaction.commit(f"archive: {counted(len(left), 'session')} of {month}", TOOL, TOOL, workspace.env.now())
     return RefMove(ref, commit, base.commit, "gitmem: forget")
 
 

@@ -18,6 +18,7 @@ from gitmem.app.verify_settled import settled
 from gitmem.app.workspace import Workspace
 from gitmem.errors import CorruptRecord, NotFound, UsageError
 from gitmem.model.layout import MAIN
+from gitmem.model.text import counted
 from gitmem.store.remembering import Remembering
 from gitmem.store.transaction import root_commit_id
 
@@ -118,7 +119,9 @@ def verify_range(
             progress(number, len(commits))
         if not checked.readable:
             if number < len(commits):
-                said = f"the {len(commits) - number} commits after it were not looked at"
+                after = counted(len(commits) - number, "commit")
+                were = "was" if number == len(commits) - 1 else "were"
+                said = f"the {after} after it {were} not looked at"
                 notes.append(Fault("history.unjudged", said, commit))
             break
     else:
@@ -141,9 +144,9 @@ def _checked(workspace: Workspace, commit: str, lookup: RangeLookup) -> Checked:
 
 def markdown(report: Report) -> str:
     """The report as a comment for a pull request."""
-    head = "✅ **gitmem: verified**" if report.clean else f"❌ **gitmem: {len(report.faults)} faults**"
+    head = "✅ **gitmem: verified**" if report.clean else f"❌ **gitmem: {counted(len(report.faults), 'fault')}**"
     span = f"`{report.base[:12]}`..`{report.head[:12]}`" if report.base else f"everything up to `{report.head[:12]}`"
-    lines = [head, "", f"{report.commits} commits, {report.records} records in {span}.", ""]
+    lines = [head, "", f"{counted(report.commits, 'commit')}, {counted(report.records, 'record')} in {span}.", ""]
     if report.target is not None:
         lines += [f"Judged as merged into `{report.target[:12]}`, by a merge commit and as one commit.", ""]
     for title, faults in (("Faults", report.faults), ("Notes", report.notes)):

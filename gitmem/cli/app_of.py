@@ -9,6 +9,7 @@ import typer
 
 from gitmem.app.ground import Ground, answered
 from gitmem.cli.door import Door
+from gitmem.errors import UsageError
 
 T = TypeVar("T")
 Id = Annotated[
@@ -25,6 +26,14 @@ def single(function: Callable[..., Any], example: str) -> Callable[[], typer.Typ
         return app
 
     return make
+
+
+def which(ctx: typer.Context) -> None:
+    """A verb of several parts that does nothing by itself. Raises UsageError with the parts when none is named."""
+    if ctx.invoked_subcommand is None:
+        parts = list(getattr(ctx.command, "commands", ()))
+        verb = ctx.command_path.removeprefix("gitmem ")
+        raise UsageError(f"gitmem {verb} needs to know what: {', '.join(parts)}", hint=f"gitmem {verb} --help")
 
 
 def blank() -> typer.Typer:

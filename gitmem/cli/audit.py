@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
@@ -9,7 +10,7 @@ import typer
 from gitmem.app import audit as app_audit
 from gitmem.app.audit import Asked
 from gitmem.app.workspace import open_workspace
-from gitmem.cli.app_of import blank
+from gitmem.cli.app_of import blank, which
 from gitmem.cli.door import Door, counted
 from gitmem.cli.flag_values import instant, known
 from gitmem.cli.history import entry_data, shown_event
@@ -70,20 +71,13 @@ def show(
     asked = Asked(
         instant(since, "--since"), instant(until, "--until"), actor, known(CHANNELS, channel, "--channel"), ops
     )
-    left = limit if limit is not None else -1
-    for data in app_audit.refused(workspace, asked) if not ops or "refused" in ops else ():
-        if left == 0:
-            return
-        left -= 1
-        _refused(door, data)
-    for entry in app_audit.told_of(workspace, asked) if ops != ("refused",) else ():
-        if left == 0:
-            return
-        left -= 1
-        if door.as_json:
-            door.data({**to_data(entry.event), **entry_data(entry)})
+    for one in islice(app_audit.shown(workspace, asked), limit):
+        if isinstance(one, dict):
+            _refused(door, one)
+        elif door.as_json:
+            door.data({**to_data(one.event), **entry_data(one)})
         else:
-            shown_event(door, entry)
+            shown_event(door, one)
 
 
 def _refused(door: Door, data: dict[str, Any]) -> None:
@@ -101,6 +95,10 @@ def _refused(door: Door, data: dict[str, Any]) -> None:
 
 def _application() -> typer.Typer:
     app = blank()
+    app.callback(
+        invoke_without_command=True, help="Who changed what, and whether the record of it is whole.",
+        epilog="Example: gitmem audit verify",
+    )(which)  # fmt: skip
     app.command(epilog="Example: gitmem audit verify")(verify)
     app.command(epilog="Example: gitmem audit show --since 2026-11-01 --channel agent --op refused")(show)
     return app

@@ -9,6 +9,7 @@ from typing import Any
 from gitmem.app.env import Env
 from gitmem.errors import GitmemError, Refused, error_data
 from gitmem.model.frozen import dataclass
+from gitmem.model.text import counted as counted
 from gitmem.model.text import escape
 
 _STYLES = {"bold": "1", "dim": "2", "red": "31", "green": "32", "yellow": "33", "cyan": "36"}
@@ -109,11 +110,6 @@ class Progress:
     def close(self) -> None:
         if self._on and self._shown >= 0:
             self._door.env.stderr.write("\r\x1b[K")
-
-
-def counted(number: int, thing: str) -> str:
-    """`1 fault`, `2 faults`."""
-    return f"{number:,} {thing}" + ("" if number == 1 else "s")
 
 
 def columns(rows: Iterable[tuple[str, ...]]) -> list[str]:

@@ -101,12 +101,14 @@ def _group() -> typer.Typer:
     app.command(epilog="Example: gitmem hooks install")(install)
     app.command(epilog="Example: gitmem hooks uninstall")(uninstall)
     app.command(epilog="Example: gitmem hooks status")(status)
-    app.callback(help="Install, remove or show the git hooks.", epilog="Example: gitmem hooks install")(_nothing)
+    app.callback(invoke_without_command=True, epilog="Example: gitmem hooks install")(_bare)
     return app
 
 
-def _nothing() -> None:
-    """The group itself does nothing."""
+def _bare(ctx: typer.Context) -> None:
+    """Install, remove or show the git hooks."""
+    if ctx.invoked_subcommand is None:
+        status(ctx)
 
 
 APPLICATIONS = {

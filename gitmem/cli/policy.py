@@ -9,7 +9,7 @@ import typer
 
 from gitmem.app import policies
 from gitmem.app.workspace import open_workspace
-from gitmem.cli.app_of import blank
+from gitmem.cli.app_of import blank, which
 from gitmem.cli.door import Door
 from gitmem.cli.flag_values import known
 from gitmem.errors import UsageError
@@ -123,6 +123,7 @@ def _application() -> typer.Typer:
     signer = blank()
     signer.command(epilog='Example: gitmem policy signer add ann@example.org ~/.ssh/ann.pub --because "our lead"')(add)
     signer.command(epilog='Example: gitmem policy signer remove ann@example.org --because "she left"')(remove)
+    signer.callback(invoke_without_command=True)(which)
     app.add_typer(signer, name="signer", help="Whose signatures count.")
     return app
 

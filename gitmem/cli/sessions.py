@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from gitmem.app.sessions import Turn
 
 _ORIGINS = {"there": "", "gone": "deleted by the host", "elsewhere": "captured elsewhere"}
+_LISTED = 50  # sessions of a list
 _SHORTEST = 8  # characters of a record's id that are shown at least
 
 Session = Annotated[
@@ -38,7 +39,7 @@ def listing(
     ctx: typer.Context,
     host: Host = None,
     subagents: Annotated[bool, typer.Option("--subagents", help="Also sessions that another one started.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = 50,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = _LISTED,
 ) -> None:
     """The captured sessions, the latest first: turns, when, bytes, and whether the host still has them."""
     door: Door = ctx.obj
@@ -383,14 +384,14 @@ def _group() -> typer.Typer:
     app.command(epilog="Example: gitmem sessions share 8c2f6a10 --to origin")(sessions_share.share)
     app.command(epilog="Example: gitmem sessions fetch origin")(sessions_share.fetch)
     app.command(epilog="Example: gitmem sessions forget --days 365 --dry-run")(sessions_share.forget)
-    app.callback(help="What the agents said here, as it was captured.", epilog="Example: gitmem sessions list")(
-        _nothing
-    )
+    app.callback(invoke_without_command=True, epilog="Example: gitmem sessions list")(_bare)
     return app
 
 
-def _nothing() -> None:
-    """The group itself does nothing."""
+def _bare(ctx: typer.Context) -> None:
+    """What the agents said here, as it was captured."""
+    if ctx.invoked_subcommand is None:
+        listing(ctx, None, subagents=False, limit=_LISTED)
 
 
 APPLICATIONS = {"sessions": _group}

@@ -11,7 +11,7 @@ from gitmem.app import upkeep
 from gitmem.app.workspace import open_workspace
 from gitmem.cli import completion as scripts
 from gitmem.cli.app_of import single
-from gitmem.cli.door import Door
+from gitmem.cli.door import Door, counted
 from gitmem.errors import UsageError
 from gitmem.model.schema import NAMES, schema_text
 
@@ -45,7 +45,7 @@ def reindex(
     if door.as_json:
         door.data({"records": count, "not_believed": list(rejected)})
         return
-    door.say(f"{door.style('indexed', 'green')} {count:,} records")
+    door.say(f"{door.style('indexed', 'green')} {counted(count, 'record')}")
     for why in rejected:
         door.note(door.style(f"not believed: {why}", "yellow"))
 

@@ -65,6 +65,12 @@ def escape(text: str, *, keep_newlines: bool = False) -> str:
     return "".join(out)
 
 
+def counted(number: int, thing: str) -> str:
+    """`1 fault`, `2 faults`, `3 memories`."""
+    many = thing if number == 1 else f"{thing[:-1]}ies" if thing.endswith("ry") else f"{thing}s"
+    return f"{number:,} {many}"
+
+
 def one_line(text: str, width: int) -> str:
     """The first `width` characters of `text` on one line, with an ellipsis when cut."""
     line = " ".join(escape(text).split())

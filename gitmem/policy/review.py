@@ -30,7 +30,10 @@ def review_level(reviewer: Actor, proposer: Actor | None) -> ReviewLevel:
     what no actor of this version has: the forge's word, a touch, a quorum.
     """
     if reviewer.principal == UNPROVEN:
-        where = "decided on the forge" if reviewer.channel == "forge" else f"a {reviewer.channel} of one machine"
+        article = "an" if reviewer.channel[0] in "aeiou" else "a"
+        where = (
+            "decided on the forge" if reviewer.channel == "forge" else f"{article} {reviewer.channel} of one machine"
+        )
         return ReviewLevel(0, f"unproven ({where})")
     if self_approval(reviewer, proposer):
         return ReviewLevel(0, f"unproven (proposed and decided by {reviewer.principal})")

@@ -29,10 +29,16 @@ def fit_to_be_read(change: Change, facts: Facts, config: Config | None) -> Itera
     if not _suspicious(change, facts, stored, named):
         return
     texts = new_texts(change, facts)
-    yield from _plain_characters(texts)
-    yield from _no_secrets(texts, change, facts)
+    found = [*_plain_characters(texts), *_no_secrets(texts, change, facts)]
     if origin_of(change, facts) != "human":
-        yield from _no_instructions(texts)
+        found += _no_instructions(texts)
+    # A commit's subject repeats a title: what is told of the title is not told again of a place that nobody wrote.
+    told = {one.code for one in found if not _is_name(one)}
+    yield from (one for one in found if not (_is_name(one) and one.code in told))
+
+
+def _is_name(found: Reason) -> bool:
+    return found.where.startswith("names[")
 
 
 def is_plain(memory: Memory) -> bool:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from gitmem.recall.budget import estimate
-from tests.agents.test_injection import CITED, edits, prompted, remember
+from tests.agents.test_injection import edits, prompted, remember
 from tests.conftest import git
 from tests.installed import person
 

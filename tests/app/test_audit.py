@@ -112,6 +112,9 @@ def test_show_asks_by_channel_operation_actor_and_time(repo: Path, gitmem: Run, 
     assert shown("--op", "refused") == ["refused"]
     assert shown("--op", "refused", "--op", "edit", "-n", "1") == ["refused"]
     assert shown("--channel", "agent") == ["refused"]
+    assert gitmem(repo, "edit", begun, "--tag", "size", *WHY).code == 0
+    assert shown() == ["edit", "refused", "edit", "create", "policy"]  # by time, whichever it was
+    assert shown("-n", "2") == ["edit", "refused"]
     assert shown("--actor", "nobody here") == []
     assert shown("--since", "2100-01-01") == []
     assert shown("--until", "2100-01-01", "--op", "create") == ["create"]

@@ -163,7 +163,7 @@ def test_for_whom_it_is_does_not_change(shop: Path, gitmem: Run, monkeypatch: py
 
 def test_promotion_is_a_proposal_and_tells_nothing_of_where_it_comes_from(shop: Path, gitmem: Run) -> None:
     own = put(gitmem, shop, MINE, *SAID, "--private")
-    kept = put(gitmem, shop, OURS, *SAID, "--user")
+    kept = put(gitmem, shop, OURS, *SAID, "-p", "src/**", "--user")
     assert gitmem(shop, "promote", own, "--because", "all of us").code == 0
     assert gitmem(shop, "promote", kept).code == 0
     assert titles(gitmem, shop, "list", "--audience", "team") == set()
@@ -174,6 +174,17 @@ def test_promotion_is_a_proposal_and_tells_nothing_of_where_it_comes_from(shop: 
     assert titles(gitmem, shop, "list", "--audience", "team") == {MINE, OURS}
     assert titles(gitmem, shop, "list", "--audience", "private") == set()  # not told twice
     assert titles(gitmem, shop, "list", "--audience", "user") == {OURS}  # other projects are told it by nobody else
+    for asked in (
+        ["recall", "who writes crane prose in which English"],
+        ["context", "src/pool.py"],
+        ["brief", "--peek"],
+    ):
+        told = [line for line in gitmem(shop, *asked, "--json").lines if line.get("title") == OURS]
+        assert [line["scope"]["audience"] for line in told] == ["team"], asked
+        block = gitmem(shop, *asked, "--format", "prompt").out
+        assert block.count(OURS) == 1 and kept[:8] not in block
+    mine = gitmem(shop, "recall", "crane prose English", "--audience", "user", "--json").lines
+    assert mine[0]["id"] == kept  # the control: it is there, and told to who asks for it
     for identifier in (own, kept):
         objects = git(shop, "rev-list", "--objects", "gitmem/main").split("\n")
         held = "".join(git(shop, "cat-file", "-p", line.split()[0]) for line in objects if line)

@@ -18,6 +18,7 @@ from tests.policy.builders import OTHER, facts, file_ref, move, neighbour, verif
         (Actor("terminal"), Actor("agent"), 0),
         (Actor("terminal"), None, 0),
         (Actor("forge"), Actor("agent"), 0),
+        (Actor("agent"), Actor("agent"), 0),
         (Actor("terminal", "ana"), Actor("agent"), 1),
         (Actor("terminal", "ana"), Actor("terminal", "ben"), 1),
         (Actor("terminal", "ana"), Actor("terminal", "ana"), 0),
@@ -26,6 +27,7 @@ from tests.policy.builders import OTHER, facts, file_ref, move, neighbour, verif
 )
 def test_the_level_of_a_review(reviewer: Actor, proposer: Actor | None, level: int) -> None:
     found = review_level(reviewer, proposer)
+    assert " a agent" not in found.label and "(a agent" not in found.label
     assert found.level == level and found.label.startswith("unproven" if level == 0 else "keyed")
 
 

@@ -97,6 +97,15 @@ def test_what_is_planted_in_any_field_is_found_by_both(planted: str) -> None:
             assert found(change, ()) == quick
 
 
+def test_what_the_subject_of_a_commit_repeats_is_told_once() -> None:
+    planted = next(iter(TOKENS.values()))
+    change = create(title=f"The deploy uses {planted}")
+    told = found(change, (f"remember x: {change.after.title}",))
+    assert [(one.code, one.where) for one in told] == [("secret", "title")]
+    other = found(create(), (planted,))  # the control: what stands nowhere else is told of there
+    assert [(one.code, one.where) for one in other] == [("secret", "names[0]")]
+
+
 def suspicious(change: Change) -> bool:
     return text_rules._suspicious(change, facts(change, channel="agent"), *strings(change.after))
 
