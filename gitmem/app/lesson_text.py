@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
@@ -21,12 +22,18 @@ _NAME: Final = 70  # characters of what was run, in a title
 _LINES: Final = 6  # of an edit that are told
 _LINE: Final = 140
 _TESTS: Final = 6
-_OLD: Final = re.compile(
-    r"^(?:old_string|oldText|old_str|old_text|oldString|TargetContent): (.*?)(?=^\w{3,24}: |\Z)", re.M | re.S
-)
-_NEW: Final = re.compile(
-    r"^(?:new_string|newText|new_str|new_text|newString|ReplacementContent): (.*?)(?=^\w{3,24}: |\Z)", re.M | re.S
-)
+_OLD_NAMES: Final = ("old_string", "oldText", "old_str", "old_text", "oldString", "TargetContent")
+_NEW_NAMES: Final = ("new_string", "newText", "new_str", "new_text", "newString", "ReplacementContent")
+# What a tool for edits is given beside the two texts. Other lines with a colon are lines of these texts, as of YAML.
+_OTHERS: Final = (
+    "file_path", "filePath", "path", "TargetFile", "target_file", "replace_all", "replaceAll", "expected_replacements",
+    "allow_multiple", "AllowMultiple", "instruction", "Instruction", "description", "Description", "explanation",
+    "StartLine", "EndLine", "command", "CodeMarkdownLanguage", "Complexity", "TargetLintErrorIds",
+)  # fmt: skip
+_END: Final = rf"(?=^(?:{'|'.join((*_OLD_NAMES, *_NEW_NAMES, *_OTHERS))}): |\Z)"
+_OLD: Final = re.compile(rf"^(?:{'|'.join(_OLD_NAMES)}): (.*?){_END}", re.M | re.S)
+_NEW: Final = re.compile(rf"^(?:{'|'.join(_NEW_NAMES)}): (.*?){_END}", re.M | re.S)
+_EDITS: Final = re.compile(r"^(?:edits|ReplacementChunks): (\[.*)$", re.M)  # several of one file, as JSON
 _PATCHED: Final = re.compile(r"^[+-](?![+-]{2} )(.*)$", re.M)
 _WORD: Final = re.compile(r"[^\W\d_]{3,}")
 _TELLING: Final = 3  # words of an error that make it one of its own, whatever test it was seen in
@@ -130,17 +137,31 @@ def _changes(fix: Fix, top: Sequence[str], *, excerpts: bool) -> Iterator[str]:
 def _excerpt(change: Changed) -> list[str]:
     """Some lines that the edit took out and put in."""
     text = change.turn.text
+    lines: list[str] = []
+    for old, new in _replaced(text):
+        before, after = old.rstrip("\n").split("\n"), new.rstrip("\n").split("\n")
+        lines += [f"- {line.strip()}" for line in before if line not in after and line.strip()][:_LINES]
+        lines += [f"+ {line.strip()}" for line in after if line not in before and line.strip()][:_LINES]
+    if not lines and "*** Begin Patch" in text:
+        lines = [f"{found[0][0]} {found[1].strip()}" for found in _PATCHED.finditer(text) if found[1].strip()]
+    return [line[:_LINE] for line in lines[: 2 * _LINES] if is_clean(line) and "[gitmem:" not in line]
+
+
+def _replaced(text: str) -> Iterator[tuple[str, str]]:
+    """(what an edit took out, what it put in), for each that a call tells of."""
     old, new = _OLD.search(text), _NEW.search(text)
     if old and new:
-        before, after = old[1].rstrip("\n").split("\n"), new[1].rstrip("\n").split("\n")
-        lines = [f"- {line.strip()}" for line in before if line not in after and line.strip()][:_LINES]
-        lines += [f"+ {line.strip()}" for line in after if line not in before and line.strip()][:_LINES]
-    elif "*** Begin Patch" in text:
-        lines = [f"{found[0][0]} {found[1].strip()}" for found in _PATCHED.finditer(text) if found[1].strip()]
-        lines = lines[: 2 * _LINES]
-    else:
-        lines = []
-    return [line[:_LINE] for line in lines if is_clean(line) and "[gitmem:" not in line]
+        yield old[1], new[1]
+    several = _EDITS.search(text)
+    try:
+        edits = json.loads(several[1]) if several else []
+    except (ValueError, RecursionError):
+        return  # a part of it was taken out
+    for edit in edits if isinstance(edits, list) else []:
+        given = edit if isinstance(edit, dict) else {}
+        pair = [next((given[name] for name in names if name in given), None) for names in (_OLD_NAMES, _NEW_NAMES)]
+        if isinstance(pair[0], str) and isinstance(pair[1], str):
+            yield pair[0], pair[1]
 
 
 def _digest(*parts: str) -> str:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
 
+from tests.agents.test_injection import block, hook
 from tests.learning.transcripts import FAILED, PASSED, Claude, Clone, Codex, Session, switched_off
 
 RUN = "python -m pytest tests/test_pool.py -q"
@@ -37,6 +39,28 @@ def test_what_failed_and_passed_is_kept_cited_and_recalled(clone: Clone, host: t
     assert lesson["problem"] in {link["to"] for link in shown["links"]}
     recalled = clone.run("recall", "redis pool of session workers exhausted", "--json")
     assert lesson["solution"] in recalled.out
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"old_string": "limit=4", "new_string": "limit=None", "replace_all": False},
+        {"old_string": "name: pool\nlimit: 4\n", "new_string": "name: pool\nlimit: null\n"},
+        {"edits": [{"old_string": "a", "new_string": "b"}, {"old_string": "limit=4", "new_string": "limit=None"}]},
+    ],
+)
+def test_the_lines_that_helped_reach_the_next_session(clone: Clone, given: dict[str, Any]) -> None:
+    session = Claude(clone.repo, FIRST).ask("The night job dies. Make it work.").run(RUN, FAILED, failed=True)
+    tool = "MultiEdit" if "edits" in given else "Edit"
+    call = session.call(tool, {"file_path": str(clone.repo / "src/pool.py"), **given})
+    session.result(call, "The file src/pool.py has been updated.")
+    lesson, *_ = clone.learn(session.run(RUN, PASSED).answer("It passes now."))
+    line = "+ limit: null" if "name" in str(given) else "+ limit=None"
+    body = clone.run("show", lesson["solution"], "--json").lines[0]["body"]
+    assert line in body and "name: pool" not in body and "replace_all" not in body
+    asks = {"prompt": "why is the redis pool of session workers exhausted in tests/test_pool.py?", "session_id": "s-9"}
+    told = block(hook(clone.repo, "claude-code", "UserPromptSubmit", **asks))
+    assert lesson["problem"][:8] in told and line in told
 
 
 def test_without_a_pass_or_a_change_nothing_is_taught(clone: Clone) -> None:
