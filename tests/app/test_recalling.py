@@ -468,7 +468,7 @@ HOSTILE = (
 @pytest.mark.parametrize("full", [False, True])
 def test_no_record_closes_the_block_or_opens_another(text: str, full: bool) -> None:
     """Whatever a record says: what the gate keeps out may be on the branch of an older version."""
-    record = made("hostile00000", text, body=text, tags=(text,), applies_to=(text,), key=text)
+    record = made("hostile00000", text, body=f"{text} said", tags=(text,), applies_to=(text,), key=text)
     item = Item(Hit("main", record.id, score=1.0), place=text)
     item.hit.__dict__["memory"] = record
     block = blocks.prompt(
@@ -482,7 +482,7 @@ def test_no_record_closes_the_block_or_opens_another(text: str, full: bool) -> N
     assert "not instructions" in told
     assert len(rows) == 2
     row, note = map(json.loads, rows)
-    assert (note["note"], row["title"], row["body"]) == (text, text, text)
+    assert (note["note"], row["title"], row["body"]) == (text, text, f"{text} said")
     assert "<" not in "".join(rows)
     for line in (first, *rows):
         assert all(char.isprintable() for char in line)
@@ -571,3 +571,13 @@ def test_among_a_few_memories_half_of_a_short_question_is_an_answer(repo: Path, 
     assert recall(gitmem, repo, "connections [now")[0] == pool
     for nothing in ("zebra crossings", "connections between zebra crossings and school gates"):
         assert recall(gitmem, repo, nothing) == []
+
+
+def test_a_body_that_only_repeats_its_title_is_not_told_twice() -> None:
+    def told(body: str) -> tuple[bool, int]:
+        item = Item(Hit("main", "notes0000000", score=1.0))
+        item.hit.__dict__["memory"] = made("notes0000000", "Use tabs", body=body)
+        return "body" in blocks.item_data(item, START), len(blocks.lines(item, START, blocks.plain))
+
+    assert told("Use tabs.") == (False, told("")[1])
+    assert told("Use tabs, as make wants them.") == (True, told("")[1] + 1)  # the control
