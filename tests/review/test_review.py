@@ -64,14 +64,15 @@ def codes_of(ran) -> list[str]:
 
 
 def test_what_it_repeats_and_what_was_rejected_is_beside_it(repo: Path, gitmem: Run) -> None:
+    control = proposed(gitmem, repo, INVOICE)
+    mine = put(gitmem, repo, POOL + " now")
+    assert gitmem(repo, "archive", mine, *WHY).code == 0
     first = proposed(gitmem, repo, POOL)
-    assert not waiting(gitmem, repo)[0]["neighbours"]  # the control: nothing is like it yet
-    mine = put(gitmem, repo, POOL + " now", "--distinct-from", first, "--because", "said at a terminal")
     second = proposed(gitmem, repo, RETRY)
     other = proposed(gitmem, repo, RETRY + " in a row", "--distinct-from", second, "--because", "another")
     assert gitmem(repo, "reject", other, "--because", "it is once, not in a row").code == 0
     found = {item["id"]: item for item in waiting(gitmem, repo)}
-    assert [near["id"] for near in found[first]["neighbours"]] == [mine]
+    assert [near["id"] for near in found[first]["neighbours"]] == [mine] and not found[control]["neighbours"]
     (rejected,) = found[second]["rejected"]
     assert rejected["id"] == other and rejected["reason"] == "it is once, not in a row"
     assert found[second]["tier"] == "alone"
