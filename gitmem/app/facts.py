@@ -29,9 +29,10 @@ from gitmem.model.layout import (
     memory_of_path,
     tombstone_of_path,
 )
-from gitmem.model.nouns import Memory, MemoryRef, Tombstone
+from gitmem.model.nouns import Memory, MemoryRef, Proposal, Tombstone
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.vocabulary import VISIBLE, Channel
+from gitmem.policy.landing import LEFT_TO_THE_FORGE
 from gitmem.policy.near import NEAR, alike, same_title, similarity, texts
 from gitmem.policy.visibility import compared, fits
 from gitmem.store.objects import empty_tree
@@ -88,23 +89,27 @@ def gather(
     exact_secrets: tuple[str, ...] = (),
     private_store: bool = False,
     ref: str = MAIN,
+    proposed: Proposal | None = None,
 ) -> Facts:
     """The facts about one change. `batch`: records that would be written before it in the same commit;
     `alongside`: all that would be written in it by id, for links.
 
     `channel` is by which the change came; this process's own unless an event says otherwise. `exact_secrets` are
     this machine's (`secrets_known`): they judge what is written here, never what others wrote, or clones would differ.
-    `private_store`: it would land where only its user reads. `ref`: where it would land.
+    `private_store`: it would land where only its user reads. `ref`: where it would land. `proposed`: who asked for it.
     """
     env = view.workspace.env
     memory = change.after
     came_by = channel or env.channel
+    asked = None
+    if proposed is not None and came_by == "forge" and change.op in LEFT_TO_THE_FORGE:
+        asked = proposed.actor.channel
     judges = change.op in JUDGES_TEXT
     linked = dict(_linked(view, change, alongside))
     return Facts(
         now=env.now(),
         channel=came_by,
-        resolutions=resolutions(view, memory, came_by) if judges else _as_they_stand(memory),
+        resolutions=resolutions(view, memory, asked or came_by) if judges else _as_they_stand(memory),
         neighbours=tuple(neighbours(memory, lookup, batch)) if judges else (),
         tombstone=_tombstone(view, memory) if judges else None,
         key_holder=_key_holder(view, memory, lookup, batch) if memory.key else None,
@@ -113,6 +118,7 @@ def gather(
         exact_secrets=exact_secrets,
         private_store=private_store,
         waiting=frozenset(i for i, found in linked.items() if found.ref == INBOX) if ref in _LEAVING else frozenset(),
+        asked=asked,
     )
 
 

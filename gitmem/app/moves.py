@@ -9,7 +9,7 @@ from typing import Any, Final
 from gitmem.app.belief import believed_view
 from gitmem.app.facts import Lookup, sources
 from gitmem.app.outbox import record_refusals
-from gitmem.app.remember import Remembered, already_there, build, proposal_of
+from gitmem.app.remember import Remembered, already_there, build, let_in_by_the_forge, proposal_of
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import Mutation, status_change, write
 from gitmem.errors import NotFound, Refused, UsageError
@@ -45,7 +45,6 @@ _DOUBTING: Final = frozenset({"wrong", "dispute"})
 def move(workspace: Workspace, verb: str, prefix: str, reason: str, evidence: Sequence[str] = ()) -> Found:
     """One plain move of one memory. `wrong` writes the tombstone, `lift` lifts it."""
     require_reason(reason, f"gitmem {verb} {prefix}")
-    op: Any = _OPS.get(verb, verb)
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         found = find_for(view, verb, prefix)
@@ -53,14 +52,20 @@ def move(workspace: Workspace, verb: str, prefix: str, reason: str, evidence: Se
         if found.ref == INBOX:
             return _of_proposal(view, before, verb, reason)
         require_person(view, verb, before, reason)
-        _require_legal(view, before, op, verb)
-        added = [_against(ref) if verb in _DOUBTING else ref for ref in expanded(view, evidence)]
-        change = status_change(before, op, TARGETS[verb], reason, evidence=(*before.evidence, *added))
-        entomb: Any = {"wrong": "reject", "lift": "lift"}.get(verb)
-        return [Mutation(change, found.ref, entomb=entomb)]
+        return [moving(view, found, verb, reason, evidence)]
 
     moved = write(workspace, plan, subject=subject_of(verb)).judged[-1].mutation
     return Found(moved.change.after, moved.ref)
+
+
+def moving(view: View, found: Found, verb: str, reason: str, evidence: Sequence[str] = ()) -> Mutation:
+    """What a plain move changes of a memory that was let in. Raises Refused when its state does not allow it."""
+    before, op = found.memory, _OPS.get(verb, verb)
+    _require_legal(view, before, op, verb)
+    added = [_against(ref) if verb in _DOUBTING else ref for ref in expanded(view, evidence)]
+    change = status_change(before, op, TARGETS[verb], reason, evidence=(*before.evidence, *added))
+    entomb: Any = {"wrong": "reject", "lift": "lift"}.get(verb)
+    return Mutation(change, found.ref, entomb=entomb)
 
 
 def _against(ref: EvidenceRef) -> EvidenceRef:
@@ -151,7 +156,7 @@ def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> R
         return Remembered(there[0], "unchanged")
     after = next(item.mutation.change.after for item in outcome.judged if item.mutation.change.after.id == identifier)
     reasons = tuple(r for item in outcome.judged for r in item.decision.reasons)
-    return Remembered(after, after.status, reasons)
+    return Remembered(after, after.status, reasons, let_in_by_the_forge(outcome.view, after))
 
 
 def _superseding(old: Memory, new: Change, reason: str, unresolved: tuple[Reason, ...]) -> list[Mutation]:
@@ -186,12 +191,7 @@ def edit(
     def plan(view: View, _: Lookup) -> list[Mutation]:
         found = find_for(view, "edit", prefix)
         require_person(view, "edit", found.memory, reason)
-        _require_legal(view, found.memory, "edit", "edit", found.ref)
-        after = change(found.memory if draft is None else _like(view, found.memory, draft))
-        after = replace(after, evidence=(*after.evidence, *expanded(view, evidence)))
-        if after == found.memory:
-            raise UsageError(f"nothing of {found.memory.id} would change", hint="gitmem edit --help lists what can")
-        return [Mutation(Change("edit", after, before=found.memory, reason=reason), found.ref)]
+        return [editing(view, found, change, reason, evidence=evidence, draft=draft)]
 
     edited = write(workspace, plan, subject=subject_of("edit")).judged[0].mutation
     return Found(edited.change.after, edited.ref)
@@ -211,6 +211,24 @@ def unlinked(memory: Memory, prefixes: Sequence[str]) -> Memory:
             raise UsageError(f"{memory.id} has no link to {prefix} that could be taken off", hint=hint)
         memory = replace(memory, links=links, evidence=evidence)
     return memory
+
+
+def editing(
+    view: View,
+    found: Found,
+    change: Callable[[Memory], Memory],
+    reason: str,
+    *,
+    evidence: Sequence[str] = (),
+    draft: Draft | None = None,
+) -> Mutation:
+    """What `edit` changes. Raises Refused when the state does not allow it, UsageError when nothing would change."""
+    _require_legal(view, found.memory, "edit", "edit", found.ref)
+    after = change(found.memory if draft is None else _like(view, found.memory, draft))
+    after = replace(after, evidence=(*after.evidence, *expanded(view, evidence)))
+    if after == found.memory:
+        raise UsageError(f"nothing of {found.memory.id} would change", hint="gitmem edit --help lists what can")
+    return Mutation(Change("edit", after, before=found.memory, reason=reason), found.ref)
 
 
 def expanded(view: View, evidence: Sequence[str]) -> list[EvidenceRef]:
@@ -233,8 +251,7 @@ def require_person(view: View, verb: str, memory: Memory, reason: str) -> None:
     if env.channel == "terminal":
         raise refused(
             view, memory, op, f"{verb} is not decided here: the policy says that review is on the forge",
-            "channel.authority", "a terminal may propose and withdraw",
-            'gitmem policy set review local --because "…" lets people decide at their terminals',
+            "channel.authority", "a terminal may propose and withdraw", _on_the_forge(verb, memory),
         )  # fmt: skip
     seen = f" (seen: {env.host})" if env.host else ""
     why = "" if verb == "accept" else ' --because "…"'
@@ -243,6 +260,16 @@ def require_person(view: View, verb: str, memory: Memory, reason: str) -> None:
         "channel.authority", f"the channel {env.channel} may propose, and withdraw its own proposals",
         f"a person runs: gitmem {verb} {memory.id}{why}",
     )  # fmt: skip
+
+
+def _on_the_forge(verb: str, memory: Memory) -> str:
+    """What a person can do instead where whoever merges decides."""
+    if memory.status in WAITING:
+        offer = f"gitmem propose {memory.id} --push offers it; whoever merges it on the forge lets it in"
+        return offer if verb == "accept" else f'{offer}; gitmem retract {memory.id} --because "…" takes it back'
+    if verb in _VERBS:
+        return f'gitmem {verb} {memory.id} --because "…" makes a proposal of it'
+    return f'gitmem edit {memory.id} --because "…" makes a proposal; gitmem supersede, then gitmem propose, another'
 
 
 def refused(view: View, memory: Memory, op: Any, message: str, code: str, why: str, hint: str) -> Refused:

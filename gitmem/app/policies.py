@@ -33,6 +33,7 @@ ROLES: Final = ("person", "agent")
 _OPS: Final[Mapping[str, str]] = {"wrong": "reject"}
 _PROPOSING: Final = ("remember", "import", "supersede")  # what anybody may do: from a program it waits for a person
 _DECIDED: Final = (*sorted(TARGETS), "edit", "accept", "reject")
+_ON_THE_FORGE: Final = "gitmem propose --push, and merge it on the forge"
 _ALONE: Final = ("policy", "trust", "install")  # for a person whatever the policy says
 
 
@@ -208,14 +209,31 @@ def _of_verb(view: View, config: Config, verb: str, found: Found | None) -> Expl
         if lands(env.channel, config, audience) != INBOX and verb != "import":
             return Explained(verb, "yes", f"{person}, and review is {config.review}: it is active at once")
         why = f"{person}, and review is {config.review}"
-        return Explained(verb, "proposal", why, "a person runs: gitmem review")
+        forge = config.review == "forge" and audience == "team"
+        return Explained(verb, "proposal", why, _ON_THE_FORGE if forge else "a person runs: gitmem review")
     if decides(env.channel, config, audience):
         return Explained(verb, "yes", f"{person}, and review is {config.review}")
     if env.channel == "terminal":
         why = f"review is {config.review}: what the team reads is decided there"
-        return Explained(verb, "no", why, "gitmem propose, and merge it on the forge")
+        return _left_to_the_forge(verb, why, found)
     why = f"{person}: it may propose, and withdraw what it proposed itself"
+    if verb == "accept" and config.review == "forge" and audience == "team":
+        return Explained(verb, "no", why, _ON_THE_FORGE)
     return Explained(verb, "no", why, f"a person runs: gitmem {verb} ID")
+
+
+def _left_to_the_forge(verb: str, why: str, found: Found | None) -> Explained:
+    """What a person does where whoever merges decides: a memory of the branch is moved by a proposal; a candidate is
+    offered as it is, or taken back."""
+    waits = found is not None and found.ref == INBOX
+    if verb == "retract" and waits:
+        return Explained(verb, "yes", "whoever proposes may take it back")
+    if verb == "accept":
+        return Explained(verb, "no", why, _ON_THE_FORGE)
+    if verb == "reject" or waits:
+        return Explained(verb, "no", why, 'gitmem retract ID --because "…" takes a candidate back')
+    name = f"{verb}-{found.memory.id}" if found is not None else f"{verb}-ID"
+    return Explained(verb, "proposal", why, f"gitmem {verb} ID, then gitmem propose --push --name {name}")
 
 
 def _against(verb: str, found: Found) -> tuple[str, str] | None:

@@ -12,7 +12,7 @@ from typing import Final
 from gitmem.app import state
 from gitmem.app.facts import Lookup
 from gitmem.app.moves import find_for, refused, standing
-from gitmem.app.remember import Remembered, already_there
+from gitmem.app.remember import Remembered, already_there, let_in_by_the_forge
 from gitmem.app.workspace import View, Workspace
 from gitmem.app.writing import Mutation, status_change, write
 from gitmem.errors import UsageError
@@ -59,7 +59,9 @@ def promote(workspace: Workspace, prefix: str, reason: str) -> tuple[Remembered,
     if source:
         folder = workspace.location.private
         state.save(folder, _STATE, {**state.load(folder, _STATE), identifier: source[0]})
-    return Remembered(item.mutation.change.after, "candidate", item.decision.reasons), item.facts.resolutions
+    after = item.mutation.change.after
+    forge = let_in_by_the_forge(outcome.view, after)
+    return Remembered(after, "candidate", item.decision.reasons, forge), item.facts.resolutions
 
 
 def promoted(view: View, candidate: Memory) -> list[Mutation]:

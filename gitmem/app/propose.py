@@ -9,6 +9,7 @@ from gitmem.app import state
 from gitmem.app.batch import Batch
 from gitmem.app.belief import believed_view
 from gitmem.app.chain import Chain, fresh_chain
+from gitmem.app.env import Env
 from gitmem.app.facts import index_lookup
 from gitmem.app.moves import find_for
 from gitmem.app.outbox import record_refusals
@@ -100,18 +101,27 @@ def propose(workspace: Workspace, prefixes: Sequence[str], *, name: str | None =
         if len(found) > _LIMIT:
             raise UsageError(f"{len(found)} candidates are too many for one proposal", hint="name some of them")
         ref = proposal_ref(name or f"{workspace.env.now():%Y-%m-%d}-{found[0].memory.id}")
-        if workspace.backend.ref(ref) is not None:
-            hint = f"gitmem propose --status; git branch -D {ref.removeprefix('refs/heads/')} takes it away"
-            raise UsageError(f"there is a proposal {ref.removeprefix(PROPOSALS)} already", hint=hint)
-        tip, items, left = _branch(view, _acting(view), found)
+        require_new(workspace, ref)
+        env = view.workspace.env
+        leaves = view.require_config().review == "forge" and env.channel != "terminal"
+        acting = alone(view, replace(env, channel="forge", host=None) if leaves else env)
+        tip, items, left = _branch(view, acting, found)
         if left and (prefixes or not items):
             record_refusals(workspace, [(Change("accept", memory), reasons) for memory, reasons in left])
             what = f"{len(left)} of {len(found)} candidates were" if len(found) > 1 else f"{left[0][0].id} was"
             raise Refused(f"{what} refused; nothing was proposed", reasons=_labelled(left))
         workspace.backend.move_refs([RefMove(ref, tip, None, "gitmem: propose")])
-        _note(workspace, ref.removeprefix(PROPOSALS), [item.memory.id for item in items])
+        note(workspace, ref.removeprefix(PROPOSALS), [item.memory.id for item in items])
     waits = any(item.memory.status in WAITING for item in items)
     return Offer(ref.removeprefix(PROPOSALS), ref, view.main.commit or "", tip, tuple(items), tuple(left), waits)
+
+
+def require_new(workspace: Workspace, ref: str) -> None:
+    """Raise UsageError when there is a proposal of that name."""
+    if workspace.backend.ref(ref) is not None:
+        name, branch = ref.removeprefix(PROPOSALS), ref.removeprefix("refs/heads/")
+        hint = f"gitmem propose --push --name {name} offers it; git branch -D {branch} takes it away"
+        raise UsageError(f"there is a proposal {name} already", hint=hint)
 
 
 def _labelled(left: Sequence[tuple[Memory, tuple[Reason, ...]]]) -> list[Reason]:
@@ -126,6 +136,8 @@ def _named(view: View, prefix: str) -> Found:
     found = find_for(view, "propose", prefix)
     if found.memory.status not in WAITING:
         hint = f"gitmem log {found.memory.id} tells what became of it"
+        if view.require_config().review == "forge" and found.ref == MAIN:
+            hint = f'what is to become of it is proposed by its own verb: gitmem wrong {found.memory.id} --because "…"'
         raise UsageError(f"{found.memory.id} is {found.memory.status}: only a candidate is proposed", hint=hint)
     if found.memory.scope.audience != "team":
         message = "the record is for its writer only, and a proposal is read by the whole team"
@@ -150,12 +162,9 @@ def _unproposed(view: View) -> list[Found]:
     return found
 
 
-def _acting(view: View) -> View:
-    """The view by which events are written: no inbox, for a branch stands by itself; and where the policy leaves review
-    to the forge, what a program proposes is let in by whoever merges it there."""
-    env = view.workspace.env
-    if view.require_config().review == "forge" and env.channel != "terminal":
-        env = replace(env, channel="forge", host=None)
+def alone(view: View, env: Env) -> View:
+    """The view by which events are written: no inbox, for a branch stands by itself. `env` is whose events they are:
+    where the policy leaves review to the forge, what a program proposes is let in by whoever merges it there."""
     backend = view.workspace.backend
     nothing = Snapshot(backend, None, empty_tree(backend.object_format))
     return replace(view, workspace=replace(view.workspace, env=env), inbox=nothing)
@@ -234,12 +243,19 @@ def standings(view: View) -> list[Standing]:
     for ref, tip in view.workspace.backend.refs(PROPOSALS):
         name = ref.removeprefix(PROPOSALS)
         known = noted.get(name)
-        ids = known["ids"] if isinstance(known, dict) and isinstance(known.get("ids"), list) else _brought(view, tip)
-        merged = tuple(i for i in sorted(map(str, ids)) if is_memory_id(i) and view.memory(i) is not None)
+        apart = _told_of(view, tip)
+        ids = known["ids"] if isinstance(known, dict) and isinstance(known.get("ids"), list) else None
+        moves = isinstance(known, dict) and known.get("moves") is True
+        if ids is None:
+            brought = list(_brought(view, tip))
+            ids, moves = brought or sorted(apart), not brought
+        # What a move is about is there before and after: its event tells that it is merged.
+        merged = tuple(
+            i for i in sorted(map(str, ids)) if is_memory_id(i) and view.memory(i) and not (moves and i in apart)
+        )
         waits = tuple(i for i in sorted(map(str, ids)) if i not in merged)
         given = known.get("pushed", {}) if isinstance(known, dict) else {}
         pushed = tuple(sorted(remote for remote, there in given.items() if there == tip))
-        apart = _told_of(view, tip) if merged else set()
         here = tuple(i for i in merged if i in apart)
         stands = OPEN if not merged else PART if waits else HERE if here == merged else MERGED
         found.append(Standing(name, tip, stands, waits, merged, here, pushed, isinstance(known, dict)))
@@ -256,7 +272,7 @@ def unpushed(view: View, remote: str | None) -> list[str]:
 
 
 def _told_of(view: View, tip: str) -> set[str]:
-    """The memories of which a proposal has an event that gitmem/main lacks: it was not this that let them in."""
+    """The memories of which a proposal has an event that gitmem/main lacks."""
     backend = view.workspace.backend
     old, new = view.main.entry(EVENTS), Snapshot(backend, tip, tree_of(backend, tip)).entry(EVENTS)
     told = set()
@@ -304,7 +320,8 @@ def kept_text(workspace: Workspace, name: str) -> tuple[str, str]:
     return str(known.get("title") or f"memory: {name}"), str(known.get("body") or "Memories for `gitmem/main`.\n")
 
 
-def _note(workspace: Workspace, name: str, ids: Sequence[str]) -> None:
+def note(workspace: Workspace, name: str, ids: Sequence[str], *, moves: bool = False) -> None:
+    """Remember what a proposal is about. `moves`: the memories are on gitmem/main already."""
     noted = state.load(workspace.location.private, _STATE)
-    noted[name] = {"ids": list(ids), "pushed": {}}
+    noted[name] = {"ids": list(ids), "pushed": {}, **({"moves": True} if moves else {})}
     state.save(workspace.location.private, _STATE, noted)

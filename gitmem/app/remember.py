@@ -27,11 +27,15 @@ from gitmem.policy.landing import lands
 
 @dataclass(frozen=True)
 class Remembered:
-    """One draft's fate. `result`: "active", "candidate" or "unchanged" (the very same was there already)."""
+    """One draft's fate. `result`: "active", "candidate" or "unchanged" (the very same was there already).
+
+    `forge`: whoever merges it on the forge lets a candidate in, and nobody here.
+    """
 
     memory: Memory
     result: str
     reasons: tuple[Reason, ...] = ()
+    forge: bool = False
 
 
 def remember(
@@ -71,7 +75,7 @@ def remember(
     written = iter(outcome.judged)
     if not dry_run:
         _note_cited(workspace, [item.mutation.change.after for item in outcome.judged])
-    return [item if item is not None else _fate(next(written)) for item in kept]
+    return [item if item is not None else _fate(next(written), outcome.view) for item in kept]
 
 
 def _note_cited(workspace: Workspace, memories: Sequence[Memory]) -> None:
@@ -93,9 +97,14 @@ def _note_cited(workspace: Workspace, memories: Sequence[Memory]) -> None:
         note(workspace.location.private, env.environ, "cited", named, env.now())
 
 
-def _fate(item: Judged) -> Remembered:
+def _fate(item: Judged, view: View) -> Remembered:
     memory = item.mutation.change.after
-    return Remembered(memory, memory.status, item.decision.reasons)
+    return Remembered(memory, memory.status, item.decision.reasons, let_in_by_the_forge(view, memory))
+
+
+def let_in_by_the_forge(view: View, memory: Memory) -> bool:
+    """Whether the policy leaves it to the forge to let a memory in."""
+    return memory.scope.audience == "team" and view.config is not None and view.config.review == "forge"
 
 
 @dataclass(frozen=True)

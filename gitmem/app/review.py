@@ -9,7 +9,7 @@ from typing import Any, Final
 from gitmem.app.belief import believed_view
 from gitmem.app.facts import index_lookup
 from gitmem.app.reading import drifts_of
-from gitmem.app.remember import proposal_of
+from gitmem.app.remember import let_in_by_the_forge, proposal_of
 from gitmem.app.tiers import look
 from gitmem.app.verdicts import deciding, waiting
 from gitmem.app.workspace import Found, View, Workspace
@@ -166,6 +166,13 @@ def queue(
     chosen.sort(key=lambda row: (*_batch(row[1], row[2]), row[1].at if row[1] else "", row[0].memory.id))
     known = index_lookup(view) if chosen else None
     return [_looked_at(view, item, proposal, came, known) for item, proposal, came in chosen]
+
+
+def left_to_the_forge(workspace: Workspace, items: Sequence[Waiting]) -> tuple[list[Waiting], list[Waiting]]:
+    """Those that whoever merges on the forge decides on, and the others."""
+    view = believed_view(workspace)
+    there = [item for item in items if let_in_by_the_forge(view, item.memory)]
+    return there, [item for item in items if item not in there]
 
 
 def one(workspace: Workspace, identifier: str) -> Waiting | None:

@@ -129,9 +129,16 @@ def tombstone(ground: Ground, change: Changed, events_of: Callable[[str], Sequen
         told = [event for event in events_of(entry.memory) if event.id == entry.event]
         if not told or told[0].op != entry.op or told[0].reason != entry.reason:
             checked.tip("event.missing", f"no event tells of this {entry.op}", path)
-        elif told[0].actor.channel != "terminal":
+        elif not _by_a_person(ground, told[0]):
             checked.tip("channel.authority", f"a {told[0].actor.channel} channel wrote a tombstone", path)
     ground.lookup.rejected(new)
+
+
+def _by_a_person(ground: Ground, event: Event) -> bool:
+    """Whether a person wrote a tombstone: at a terminal, or by asking the forge where the policy leaves it that."""
+    if event.actor.channel == "forge" and ground.config is not None and ground.config.review == "forge":
+        return event.proposed is not None and event.proposed.actor.channel == "terminal"
+    return event.actor.channel == "terminal"
 
 
 def conflict(ground: Ground, change: Changed, events_of: Callable[[str], Sequence[Event]]) -> None:

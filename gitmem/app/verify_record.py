@@ -79,7 +79,7 @@ def judge(ground: Ground, record: Record, events: Sequence[Event]) -> None:
         looked_at = replace(change, op="edit") if event.op == "merge" else change
         facts = gather(
             ground.after, looked_at, ground.lookup, channel=_channel(event, events),
-            private_store=is_store(ground.after.workspace),
+            private_store=is_store(ground.after.workspace), proposed=event.proposed,
         )  # fmt: skip
         if record.plain:
             facts = replace(facts, plain=record.new)

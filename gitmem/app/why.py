@@ -10,6 +10,8 @@ from gitmem.app.meaning import learn
 from gitmem.app.moments import Moment, moment
 from gitmem.app.read_filters import about
 from gitmem.app.recalling import SURE, Asked, placed, query_of, search
+from gitmem.app.remember import let_in_by_the_forge
+from gitmem.app.workspace import View
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass, replace
 from gitmem.model.judgement import Filter
@@ -122,7 +124,7 @@ def _explained(
         reasons = tuple(_not_among_the_first(ranked, asked, found))
         return Explained(ranked.hit.memory, reasons, ranked)
     if there.ref == INBOX:
-        return Explained(there.memory, (_in_the_inbox(there.memory),), None)
+        return Explained(there.memory, (_in_the_inbox(ground.view, there.memory),), None)
     stood = ground.index.versions([there.memory.id], None, EVERY_VERSION if asked.history else then.position)
     if not stood:
         return Explained(there.memory, (f"it was not on record at {then.commit[:12]}",), None)
@@ -131,7 +133,9 @@ def _explained(
     return Explained(memory, reasons or ("more than 100 others hold more of these words",), None)
 
 
-def _in_the_inbox(memory: Memory) -> str:
+def _in_the_inbox(view: View, memory: Memory) -> str:
+    if memory.status in WAITING and let_in_by_the_forge(view, memory):
+        return f"it waits in the inbox as {memory.status}: gitmem propose {memory.id[:8]} --push offers it on the forge"
     if memory.status in WAITING:
         return f"it waits in the inbox as {memory.status}: gitmem accept {memory.id[:8]} lets it in"
     return f"it was never let in and is {memory.status} in the inbox: gitmem log {memory.id[:8]} tells why"

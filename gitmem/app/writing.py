@@ -189,6 +189,7 @@ def judge(
         facts = gather(
             view, mutation.change, lookup, batch=batch, alongside=beside, names=(subject,), exact_secrets=exact,
             private_store=mutation.ref != MAIN, ref=mutation.ref if mutation.stores_record else INBOX,
+            proposed=mutation.proposed,
         )  # fmt: skip
         if mutation.plain:
             facts = replace(facts, plain=mutation.change.after)

@@ -9,8 +9,10 @@ import typer
 from gitmem.app.feedback import Feedback
 from gitmem.app.feedback import feedback as app_feedback
 from gitmem.app.moves import move
+from gitmem.app.propose_move import left_to_the_forge, propose_move
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import Id, single
+from gitmem.cli.asked import show_asked
 from gitmem.cli.door import Door
 from gitmem.cli.remembering import show_remembered
 from gitmem.cli.shown import memory_line
@@ -45,7 +47,7 @@ def feedback(
     if told.result in _SAID:
         door.say(f"{memory_line(door, told.memory)}\n  {_SAID[told.result]}")
     elif told.candidate is not None:
-        show_remembered(door, told.candidate, dry_run=False, proposed=True)
+        show_remembered(door, told.candidate, dry_run=False)
         for command in told.commands:
             door.note(f"  a person may run: {door.style(command)}")
     else:
@@ -67,7 +69,11 @@ def _ask(door: Door, told: Feedback, because: str) -> None:
     if verb is None:
         door.say("nothing was changed")
         return
-    moved = move(open_workspace(door.env), verb, told.memory.id, because)
+    workspace = open_workspace(door.env)
+    if left_to_the_forge(workspace, verb, told.memory.id):
+        show_asked(door, propose_move(workspace, verb, told.memory.id, because))
+        return
+    moved = move(workspace, verb, told.memory.id, because)
     door.say(memory_line(door, moved.memory))
 
 

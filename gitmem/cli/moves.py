@@ -9,10 +9,12 @@ from typing import Annotated, Any
 import typer
 
 from gitmem.app import moves, verdicts
+from gitmem.app.propose_move import left_to_the_forge, propose_edit, propose_move
 from gitmem.app.tiers import Weighty
 from gitmem.app.workspace import Found, Workspace, open_workspace
 from gitmem.cli import remember as flags
 from gitmem.cli.app_of import Id, single
+from gitmem.cli.asked import show_asked
 from gitmem.cli.door import Door
 from gitmem.cli.editor import until_taken
 from gitmem.cli.remembering import draft_of_flags, drafts_of_file, require_void, show_remembered
@@ -86,7 +88,11 @@ def _plain(verb: str) -> Callable[..., None]:
         evidence: flags.Evidence = None,
     ) -> None:
         door: Door = ctx.obj
-        found = moves.move(open_workspace(door.env), verb, identifier, because, evidence or ())
+        workspace = open_workspace(door.env)
+        if left_to_the_forge(workspace, verb, identifier):
+            show_asked(door, propose_move(workspace, verb, identifier, because, evidence or ()))
+            return
+        found = moves.move(workspace, verb, identifier, because, evidence or ())
         _shown(door, found, _WAITS if verb == "lift" and found.ref == INBOX else _DONE[verb])
 
     run.__doc__ = _ABOUT[verb]
@@ -175,6 +181,7 @@ def edit(
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
     moves.require_reason(because, f"gitmem edit {identifier}")
+    asks = left_to_the_forge(workspace, "edit", identifier)
 
     def change(memory: Memory) -> Memory:
         return replace(
@@ -189,6 +196,10 @@ def edit(
 
     def take(text: str | None) -> None:
         draft = None if text is None else _one_draft(text)
+        if asks:
+            asked = propose_edit(workspace, identifier, change, because, evidence=evidence or (), draft=draft)
+            show_asked(door, asked)
+            return
         done = moves.edit(workspace, identifier, change, because, evidence=evidence or (), draft=draft)
         _shown(door, done, "edited")
 

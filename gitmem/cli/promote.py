@@ -27,7 +27,7 @@ def promote(
     """
     door: Door = ctx.obj
     item, resolutions = app_promote(open_workspace(door.env), identifier, because)
-    show_remembered(door, item, dry_run=False, proposed=True)
+    show_remembered(door, item, dry_run=False)
     for resolution in resolutions:
         if isinstance(resolution.ref, TranscriptRef):
             said = "the session is on this machine alone: others see its quote, and that it cannot be looked at there"

@@ -209,7 +209,8 @@ def show(
 ) -> None:
     """One memory in any state, with each piece of its evidence looked at again."""
     door: Door = ctx.obj
-    found = reading.show(open_workspace(door.env), identifier, at=at)
+    workspace = open_workspace(door.env)
+    found = reading.show(workspace, identifier, at=at)
     if door.as_json:
         evidence = [
             {"state": r.state, "detail": r.detail, "drift": drifted, "citation": citation(r.ref)}
@@ -233,6 +234,11 @@ def show(
             "archived": "taken back by its proposer",
         }
         waits = f'in the inbox: gitmem accept {short}, or gitmem reject {short} --because "…"'
+        from gitmem.app.belief import believed_view
+        from gitmem.app.remember import let_in_by_the_forge
+
+        if let_in_by_the_forge(believed_view(workspace), found.memory):
+            waits = f'in the inbox: gitmem propose {short} --push, or gitmem retract {short} --because "…"'
         door.note(said.get(found.memory.status, waits))
     elif found.memory.status not in VISIBLE:
         door.note(f"withheld: no answer shows it; gitmem log {short} tells why")

@@ -202,8 +202,8 @@ def _in_editor(door: Door, file: str | Path | None, take: Callable[[list[Draft]]
     until_taken(door, start, lambda text: take(read_drafts(text.encode(), name="the draft")))
 
 
-def show_remembered(door: Door, item: Remembered, *, dry_run: bool, proposed: bool = False) -> None:
-    """What became of one draft. `proposed`: it was meant for the inbox."""
+def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
+    """What became of one draft."""
     from gitmem.cli.shown import cited, memory_data, memory_line, reason_data
     from gitmem.model.layout import HOMES, INBOX
     from gitmem.model.records import memory_bytes
@@ -241,8 +241,8 @@ def show_remembered(door: Door, item: Remembered, *, dry_run: bool, proposed: bo
     if replaced and item.result == "active":
         what = f"supersedes {', '.join(identifier[:8] for identifier in replaced)}"
     door.note(f"{door.style(what, 'green' if item.result == 'active' else 'yellow')}: gitmem show {memory.id[:8]}")
-    if item.result == "candidate" and door.env.channel == "terminal" and not item.reasons and not proposed:
-        door.note("  the policy sends everything to review: gitmem policy")
+    if item.result == "candidate" and item.forge:
+        door.note("  the policy leaves review to the forge: gitmem propose --push offers it there")
     elif item.result == "candidate":
         door.note(f"  a person lets it in with: gitmem accept {memory.id[:8]}")
     _reasons(door, item)

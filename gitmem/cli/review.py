@@ -9,7 +9,7 @@ import typer
 
 from gitmem.app import verdicts
 from gitmem.app.moves import require_reason
-from gitmem.app.review import in_batches, queue
+from gitmem.app.review import Waiting, in_batches, left_to_the_forge, queue
 from gitmem.app.workspace import Workspace, open_workspace
 from gitmem.cli import flag_values
 from gitmem.cli import remember as flags
@@ -62,16 +62,26 @@ def review(
     if not items:
         door.note("nothing waits" + (" of that" if given or session or since else ""))
         return
-    if door.env.channel == "terminal" and door.env.stdin.isatty():
-        sit(door, workspace, items)
-        return
+    there, here = left_to_the_forge(workspace, items)
+    sits = door.env.channel == "terminal" and door.env.stdin.isatty()
+    _show(door, there if sits else items)
+    if there:
+        count = counted(len(there), "candidate")
+        door.note(f"{count} to be merged, not decided here: the policy leaves review to the forge")
+        door.note("next: gitmem propose --push")
+    if here and sits:
+        sit(door, workspace, here)
+    elif here:
+        door.note(f"{counted(len(here), 'candidate')}; a person decides at a terminal: gitmem review")
+
+
+def _show(door: Door, items: Sequence[Waiting]) -> None:
     for batch, members in in_batches(items):
         door.say(batch_line(door, batch, len(members)))
         for item in members:
             door.say()
             for line in review_page(door, item):
                 door.say(line)
-    door.note(f"{counted(len(items), 'candidate')}; a person decides at a terminal: gitmem review")
 
 
 def require_verdict_alone(session: str | None, since: str | None) -> None:

@@ -69,7 +69,8 @@ class Facts:
     would be stored with the change (commit message, paths), checked for secrets. exact_secrets: values known
     to be secret here. private_store: the record would land where only its writer reads. waiting: those of `linked`
     that only this clone's inbox holds, where the record would land outside of this clone. plain: this very record, when
-    `policy.text_rules.is_plain` said so before.
+    `policy.text_rules.is_plain` said so before. asked: for a move that is left to the forge, the channel by which it was
+    asked for.
     """
 
     now: datetime
@@ -84,6 +85,12 @@ class Facts:
     private_store: bool = False
     waiting: frozenset[str] = frozenset()
     plain: Memory | None = None
+    asked: Channel | None = None
+
+    @property
+    def said_by(self) -> Channel:
+        """By which channel came what the record says and who wants it: a forge only lets it in."""
+        return self.channel if self.asked is None else self.asked
 
 
 @dataclass(frozen=True)

@@ -108,7 +108,7 @@ def quotes(change: Change, facts: Facts, config: Config | None) -> Iterator[Reas
 def people(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     """A person's words are a person's: said at this terminal, or in a record that was classed as theirs."""
     for where, ref, resolution in _judged(change, facts):
-        said_here = isinstance(ref, HumanRef) and facts.channel == "terminal"
+        said_here = isinstance(ref, HumanRef) and facts.said_by == "terminal"
         cited_as_human = isinstance(ref, HumanRef) or (isinstance(ref, TranscriptRef) and ref.speaker == "human")
         if cited_as_human and not said_here and not (resolution is not None and resolution.human):
             message = f"{where} is cited as a person's own words, and nothing shows that a person said them"

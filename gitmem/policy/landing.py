@@ -16,10 +16,14 @@ from typing import Final
 
 from gitmem.model.layout import HOMES, INBOX
 from gitmem.model.nouns import Config
-from gitmem.model.vocabulary import Channel
+from gitmem.model.vocabulary import Channel, Op
 
 # What capture may write for its own user at once: quoted words of that person, and facts that it saw happen.
 _CAUGHT: Final = frozenset({"human", "observed"})
+# The moves of a memory of the branch that a person proposes, and a merge decides, where review is on the forge.
+LEFT_TO_THE_FORGE: Final[frozenset[Op]] = frozenset(
+    {"reject", "lift", "archive", "restore", "dispute", "retract", "edit"}
+)
 
 
 def lands(channel: Channel, config: Config | None, audience: str = "team", origin: str = "") -> str:

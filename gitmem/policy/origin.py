@@ -59,9 +59,9 @@ def origin_of(change: Change, facts: Facts) -> Origin:
         return "external" if any(source.origin == "external" for source in sources.values()) else after.origin
     if before is not None and (change.op not in _SAYING or (change.op == "edit" and keeps_words(before, after))):
         return before.origin
-    derived = derive_origin(source_channel(change.op, facts.channel), facts.resolutions, sources)
+    derived = derive_origin(source_channel(change.op, facts.said_by), facts.resolutions, sources)
     # An edit by anything but a person does not wash an external text.
-    if before is not None and before.origin == "external" and facts.channel != "terminal":
+    if before is not None and before.origin == "external" and facts.said_by != "terminal":
         return "external"
     return derived
 

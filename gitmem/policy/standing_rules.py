@@ -10,6 +10,7 @@ from gitmem.model.judgement import Change, Facts, Reason
 from gitmem.model.nouns import Config, Memory
 from gitmem.model.vocabulary import STATUSES, VISIBLE
 from gitmem.policy.codes import reason, shown_id
+from gitmem.policy.landing import LEFT_TO_THE_FORGE
 from gitmem.policy.origin import adds_only, origin_of, rank
 from gitmem.policy.texts import WITHDRAWING, claims
 from gitmem.policy.transitions import check_move
@@ -45,10 +46,14 @@ def fitting_store(change: Change, facts: Facts, config: Config | None) -> Iterat
 
 def authority(change: Change, facts: Facts, config: Config | None) -> Iterator[Reason]:
     """A program may propose. Belief, and who may read, are decided by a person: here, or by merging on the forge."""
-    merges = change.op == "accept" and config is not None and config.review == "forge"
-    if facts.channel == "forge" and change.op in _DECIDING and not merges:
-        message = f"the policy does not leave {change.op} to the forge"
-        yield reason("channel.authority", message, 'gitmem policy set review forge --because "…"', "op")
+    if facts.channel == "forge" and change.op in _DECIDING | LEFT_TO_THE_FORGE:
+        merges = config is not None and config.review == "forge" and change.op in LEFT_TO_THE_FORGE | {"accept"}
+        if not merges:
+            message = f"the policy does not leave {change.op} to the forge"
+            yield reason("channel.authority", message, "a person does this at a terminal", "op")
+        elif change.op != "accept" and facts.asked != "terminal":
+            message = f"a person at a terminal asks the forge for {change.op}, and nobody did"
+            yield reason("channel.authority", message, "a person proposes it: gitmem wrong ID, and the like", "op")
     if facts.channel not in _PROPOSERS:
         return
     before, after = change.before, change.after

@@ -79,7 +79,9 @@ def test_what_is_explained_is_what_happens(repo: Path, gitmem: Run) -> None:
             done = gitmem(repo, verb, *words, channel=channel)
             assert (done.code == 0) == (expected == "yes"), (channel, verb, done.err)
     assert gitmem(repo, "policy", "set", "review", "forge", *WHY).code == 0
-    assert told(gitmem, repo)["wrong"]["verdict"] == "no" and told(gitmem, repo)["remember"]["verdict"] == "proposal"
+    assert (
+        told(gitmem, repo)["wrong"]["verdict"] == "proposal" and told(gitmem, repo)["remember"]["verdict"] == "proposal"
+    )
 
 
 def test_a_signature_gives_the_review_of_a_proposal_a_level(repo: Path, gitmem: Run, signer: Path) -> None:

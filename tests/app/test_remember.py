@@ -191,9 +191,9 @@ def test_near_duplicates_are_let_in_when_the_difference_is_said(repo: Path, gitm
 def test_under_forge_review_a_person_writes_to_the_inbox_too(repo: Path, gitmem: Run) -> None:
     assert gitmem(repo, "policy", "set", "review", "forge", "--because", "we review there").code == 0
     done = gitmem(repo, "remember", "-k", "fact", POOL, "-e", "file:src/pool.py:2")
-    assert done.code == 0 and "the policy sends everything to review" in done.err
+    assert done.code == 0 and "the policy leaves review to the forge: gitmem propose --push" in done.err
     (candidate,) = ids(gitmem(repo, "list", "--inbox", "--json"))
     refused = gitmem(repo, "accept", candidate)
-    assert refused.code == 3 and "gitmem policy set review local" in refused.err
+    assert refused.code == 3 and f"gitmem propose {candidate} --push" in refused.err
     assert gitmem(repo, "policy", "set", "review", "local", "--because", "back").code == 0
     assert gitmem(repo, "accept", candidate).code == 0

@@ -179,3 +179,16 @@ def test_a_verdict_is_on_what_was_shown(repo: Path, tmp_path: Path) -> None:
     # It was shown again as it is before the second key let it in.
     assert done.out.index(RETRY) < done.out.index("Retries stop after seven attempts")
     assert "1 skipped, 1 accepted" in done.out
+
+
+def test_where_review_is_on_the_forge_only_what_is_ones_own_is_asked_about(repo: Path) -> None:
+    team, own = proposed(repo, POOL), proposed(repo, RETRY, "--private")
+    assert person(repo, "policy", "set", "review", "forge", "--because", "we review there").code == 0
+    done = sat(repo, "athis is mine\naagain\n")
+    assert (
+        POOL in done.out and done.out.count("a accept  r reject") == 1 and done.out.index(POOL) < done.out.index(RETRY)
+    )
+    assert "the policy leaves review to the forge" in done.out + done.err
+    assert (state(repo, team), state(repo, own)) == ("candidate", "active")
+    alone = sat(repo, "")
+    assert "a accept  r reject" not in alone.out and "gitmem propose --push" in alone.out + alone.err
