@@ -151,11 +151,12 @@ def test_a_program_asks_the_forge_for_no_move(repo: Path, gitmem: Run, verb: str
     assert asked(gitmem, repo, verb, item)["verb"] == verb  # the control
 
 
-def test_a_move_that_says_that_a_program_asked_for_it_stays_out(repo: Path, gitmem: Run) -> None:
+@pytest.mark.parametrize("verb", ["wrong", "archive"])
+def test_a_move_that_says_that_a_program_asked_for_it_stays_out(repo: Path, gitmem: Run, verb: str) -> None:
     """By hand, with plain git: the very commit of a person's proposal, in which an agent or nobody asked."""
     item = put(gitmem, repo, POOL)
     on_the_forge(gitmem, repo)
-    told = asked(gitmem, repo, "wrong", item)
+    told = asked(gitmem, repo, verb, item)
     (path,) = [p for p in git(repo, "diff", "--name-only", "gitmem/main", told["branch"]).split() if "events/" in p]
     raw = git(repo, "show", f"{told['branch']}:{path}")
     start, rest = raw.split('"proposed":')
