@@ -26,7 +26,6 @@ from gitmem.model.ids import is_memory_id
 from gitmem.model.judgement import Change, Facts, Reason
 from gitmem.model.layout import EVENTS, INBOX, MAIN, MEMORIES, PROPOSALS, memory_of_path, proposal_ref
 from gitmem.model.nouns import Memory, Proposal
-from gitmem.model.records import event_from_bytes
 from gitmem.model.text import one_line
 from gitmem.model.vocabulary import WAITING
 from gitmem.store.lock import writer_lock
@@ -275,12 +274,9 @@ def _told_of(view: View, tip: str) -> set[str]:
     """The memories of which a proposal has an event that gitmem/main lacks."""
     backend = view.workspace.backend
     old, new = view.main.entry(EVENTS), Snapshot(backend, tip, tree_of(backend, tip)).entry(EVENTS)
-    told = set()
-    for changed in changed_paths(backend, old.oid if old else None, new.oid) if new is not None else ():
-        if changed.old is None and changed.new is not None:
-            raw = backend.read(changed.new.oid)[1]
-            told.add(event_from_bytes(raw, path=f"{EVENTS}/{changed.path}", trusted=True).memory or "")
-    return told
+    changes = changed_paths(backend, old.oid if old else None, new.oid) if new is not None else ()
+    new_events = (change.path.rsplit("/", 1)[-1] for change in changes if change.old is None)
+    return {name.removesuffix(".json").partition(".")[2] for name in new_events} - {"branch"}
 
 
 def _brought(view: View, tip: str) -> Iterator[str]:
