@@ -69,8 +69,8 @@ class Facts:
     would be stored with the change (commit message, paths), checked for secrets. exact_secrets: values known
     to be secret here. private_store: the record would land where only its writer reads. waiting: those of `linked`
     that only this clone's inbox holds, where the record would land outside of this clone. plain: this very record, when
-    `policy.text_rules.is_plain` said so before. asked: for a move that is left to the forge, the channel by which it was
-    asked for.
+    `policy.text_rules.is_plain` said so before. asked: for a move that is left to the forge, the channel by which it
+    was asked for.
     """
 
     now: datetime
