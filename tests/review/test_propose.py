@@ -85,8 +85,10 @@ def test_what_rests_on_another_candidate_comes_behind_it(repo: Path, gitmem: Run
 
 
 def test_what_the_gate_refuses_is_left_out_or_refuses_when_it_is_named(repo: Path, gitmem: Run) -> None:
+    mine = put(gitmem, repo, RETRY + " in a row")
+    assert gitmem(repo, "archive", mine, "--because", "for now").code == 0
     good, bad = proposed(gitmem, repo, POOL), proposed(gitmem, repo, RETRY)
-    put(gitmem, repo, RETRY + " in a row", "--distinct-from", bad, "--because", "said by a person")
+    assert gitmem(repo, "restore", mine, "--because", "said by a person").code == 0
     before = tips(repo)
     assert codes(gitmem(repo, "propose", good, bad, "--json")) == ["duplicate"] and tips(repo) == before
     offer = offered(gitmem, repo)
@@ -98,8 +100,10 @@ def test_nobody_else_reads_of_what_is_not_proposed(repo: Path, gitmem: Run, tmp_
     # Found by an attack: the page of the request named what was left out, a private candidate among it.
     own = put(gitmem, repo, "Retries of mine alone", "--private", channel="agent")
     assert gitmem(repo, "propose").code == 4  # nothing waits for the team
+    mine = put(gitmem, repo, RETRY + " in a row")
+    assert gitmem(repo, "archive", mine, "--because", "for now").code == 0
     good, bad = proposed(gitmem, repo, POOL), proposed(gitmem, repo, RETRY)
-    put(gitmem, repo, RETRY + " in a row", "--distinct-from", bad, "--because", "said by a person")
+    assert gitmem(repo, "restore", mine, "--because", "said by a person").code == 0
     page = tmp_path / "page.md"
     offer = offered(gitmem, repo, "--body", str(page))
     assert [m["id"] for m in offer["memories"]] == [good] and [m["id"] for m in offer["left_out"]] == [bad]
