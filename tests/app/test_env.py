@@ -9,6 +9,7 @@ from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
 from types import FunctionType, ModuleType
+from typing import Any
 
 import pytest
 from typer.main import get_command
@@ -68,13 +69,24 @@ ACTORS = {"actor", "author", "approver", "approved_by", "user", "channel", "prin
 OBSERVED = {
     ("gitmem.app.facts", "gather"), ("gitmem.app.facts", "resolutions"), ("gitmem.app.facts", "sources"),
 }  # fmt: skip
-# Whose transcripts are looked at, and whose settings are written: a file is chosen, and nobody is said to have acted.
+# Whose transcripts are looked at, whose settings are written, what is asked of a model, whose key a policy names, and
+# for whom a memory is: something is chosen, and nobody is said to have acted.
 CHOSEN = {
     ("gitmem.app.capture", "capture"), ("gitmem.app.sessions", "rows"), ("gitmem.app.transcripts", "adapter_of"),
     ("gitmem.cli.capture", "capture"), ("gitmem.cli.sessions", "listing"), ("gitmem.cli.sessions", "search"),
     ("gitmem.cli.install", "install"),
+    ("gitmem.app.distill_model", "ask"), ("gitmem.app.packages", "package"), ("gitmem.cli.package", "package"),
+    ("gitmem.app.injection", "injected"), ("gitmem.app.injection_hosts", "said"),
+    ("gitmem.app.injection_hosts", "silence"), ("gitmem.app.injection_log", "fired"),
+    ("gitmem.app.injection_log", "note_failure"), ("gitmem.app.shown", "session"), ("gitmem.app.shown", "told_since"),
+    ("gitmem.app.sessions_search", "is_asked"), ("gitmem.app.policies", "remove_signer"), ("gitmem.cli.policy", "add"),
+    ("gitmem.cli.policy", "remove"), ("gitmem.cli.audit", "show"), ("gitmem.cli.remember", "remember"),
+    ("gitmem.cli.remembering", "run"),
 }  # fmt: skip
-CHOSEN_OPTIONS = {("capture", "host"), ("sessions", "host"), ("install", "user")}
+CHOSEN_OPTIONS = {
+    ("capture", "host"), ("sessions", "host"), ("install", "user"), ("remember", "user"), ("package", "host"),
+    ("audit", "actor"), ("audit", "channel"), ("policy", "principal"),
+}  # fmt: skip
 
 
 def modules(room: str) -> Iterator[ModuleType]:
@@ -96,11 +108,18 @@ def test_no_public_function_takes_an_actor(room: str) -> None:
     assert set(named) == allowed  # the search finds what is there
 
 
+def parts(command: Any) -> Iterator[Any]:
+    """A command and all below it."""
+    yield command
+    for below in getattr(command, "commands", {}).values():
+        yield from parts(below)
+
+
 def test_no_option_argument_or_variable_names_an_actor() -> None:
     seen = set()
     for verb in VERBS:
         command = get_command(application(verb))
-        for part in [command, *getattr(command, "commands", {}).values()]:
+        for part in parts(command):
             for parameter in part.params:
                 words = {str(parameter.name), *(name.lstrip("-") for name in parameter.opts)}
                 assert all((verb, word) in CHOSEN_OPTIONS for word in words & ACTORS), (verb, words)
@@ -115,7 +134,8 @@ def test_the_environment_is_read_for_these_names_only() -> None:
     root = Path(gitmem.__file__).parent
     text = "\n".join(file.read_text() for file in root.rglob("*.py"))
     # GITMEM_SEMANTIC turns an optional lane of ranking off: nothing about who acts or what may be seen.
-    own = text.replace("_GITMEM_COMPLETE", "").replace("GITMEM_SEMANTIC", "")
+    # GITMEM_DISTILL_KEY is what a model's server asks for.
+    own = text.replace("_GITMEM_COMPLETE", "").replace("GITMEM_SEMANTIC", "").replace("GITMEM_DISTILL_KEY", "")
     assert "GITMEM_" not in own, "no variable of gitmem's own decides anything"
 
 

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from gitmem.app.private import keep
+from gitmem.app.remember import remember
 from gitmem.app.user_store import store_path
-from gitmem.app.workspace import open_workspace
+from gitmem.app.workspace import Workspace, open_workspace
 from gitmem.errors import Refused
 from gitmem.model.layout import INBOX, PRIVATE
 from gitmem.model.nouns import Draft, Memory
@@ -26,6 +26,13 @@ OURS = "Crane prose is written in British English"
 SAID = ("-e", 'human:"as I said at the crane"')
 CITED = ("-e", "file:src/pool.py:2")
 WHY = ("--because", "it is so")
+
+
+def keep(workspace: Workspace, drafts: Sequence[Draft], *, host: str | None = None, reason: str = "") -> list[Memory]:
+    """What comes by the channel of capture, for this user alone."""
+    caught = replace(workspace, env=replace(workspace.env, channel="capture", host=host))
+    own = [replace(draft, audience="private") for draft in drafts]
+    return [item.memory for item in remember(caught, own, reason=reason)]
 
 
 @pytest.fixture
