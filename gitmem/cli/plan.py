@@ -98,7 +98,7 @@ def _group() -> typer.Typer:
     app.command(epilog="Example: gitmem plan show")(show)
     app.command(epilog="Example: gitmem plan done 2")(done)
     app.command(epilog='Example: gitmem plan drop --because "done by hand"')(drop)
-    app.callback(invoke_without_command=True)(_bare)
+    app.callback(invoke_without_command=True, epilog="Example: gitmem plan done 2")(_bare)
     return app
 
 

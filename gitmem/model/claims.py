@@ -6,7 +6,6 @@ The digest is the key of a tombstone, so it must not change between versions of 
 
 from __future__ import annotations
 
-import hashlib
 import unicodedata
 from collections.abc import Mapping
 from typing import Final
@@ -56,6 +55,8 @@ def claim_digest(project: str, kind: str, title: str, body: str) -> str:
     """
     if kind not in KIND_CLASS:
         raise UsageError(f"{kind!r} is not a kind of memory", hint=f"use one of {', '.join(KINDS)}")
+    import hashlib  # a read needs none, and it loads a large library
+
     digest = hashlib.sha256()
     for part in (project, KIND_CLASS[kind], normalise_claim(title), normalise_claim(body)):
         raw = part.encode("utf-8", "surrogatepass")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -55,6 +54,8 @@ def signing_key(config: Mapping[str, str]) -> SigningKey | None:
 
 def signed(commit: bytes, key: SigningKey, environ: Mapping[str, str]) -> bytes:
     """`commit` with the signature of `key`. Raises GitmemError when none could be made."""
+    import tempfile
+
     with tempfile.TemporaryDirectory(prefix="gitmem-") as folder:
         options = []
         if key.text.startswith(_LITERAL):

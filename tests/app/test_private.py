@@ -293,7 +293,7 @@ def test_a_verdict_that_broke_off_between_two_repositories_is_ended(shop: Path, 
     accepted = put(gitmem, shop, "Colour is spelled with u", "-e", f"memory:{rule}", "--user", channel="agent")
     turned_down = put(gitmem, shop, "Grey is spelled with e", "-e", f"memory:{rule}", "--user", channel="agent")
     before = git(shop, "rev-parse", INBOX).strip()
-    assert gitmem(shop, "accept", accepted).code == 0
+    assert gitmem(shop, "accept", accepted, *WHY).code == 0
     assert gitmem(shop, "reject", turned_down, "--because", "it is not").code == 0
     git(shop, "update-ref", INBOX, before)
     done = gitmem(shop, "list", "--inbox")

@@ -73,7 +73,7 @@ def test_a_disk_that_is_full_is_no_crash(repo: Path, gitmem: Run, monkeypatch: p
     monkeypatch.setattr("tests.app.conftest.StringIO", type("Full", (StringIO,), {"flush": full}))
     ran = gitmem(repo, "list")
     assert ran.code == 1 and "could not be written: No space left on device" in ran.err
-    assert not (seal / ".local/state/gitmem").exists()
+    assert not list((seal / ".local/state/gitmem").glob("crash-*"))
 
 
 # -- exit codes ------------------------------------------------------------------------------------------------
@@ -187,13 +187,18 @@ NEEDS = {
     "supersede": ["abcd", "x", "--because", "x"], "accept": ["abcd"], "recall": ["x"], "show": ["abcd"],
     "key": ["a.b"], "log": ["abcd"], "blame": ["abcd"], "verify": ["--all"], "hooks": ["status"],
     "import": ["README.md"], "reverify": ["abcd"], "why": ["x"], "related": ["abcd"], "sessions": ["list"],
-    "package": ["pi", "--to", "made"],
+    "package": ["pi", "--to", "made"], "audit": ["verify"], "directives": ["list"], "skill": ["list"],
+    "promote": ["abcd", "--because", "x"], "feedback": ["abcd", "useful"],
+    "distill": ["abcd", "--with", "command:true"],
     **{verb: ["abcd", "--because", "x"] for verb in
        ("wrong", "lift", "retract", "archive", "restore", "dispute", "reject")},
 }  # fmt: skip
 NO_REPOSITORY = {"schema", "completion", "uninstall", "package"}
 # These need no memory: what the agents said is stored and looked at without any.
 BEGINS = {"init", "doctor", "hooks", "capture", "sessions", "scan-secrets", "status", *NO_REPOSITORY}
+# What these say before they look for memory: where to, and that it is off. A server speaks to no terminal (tests/agents).
+FIRST = {"sync": (2, "no remote to sync with"), "distill": (3, "distill is off"), "skill": (0, "none: a procedure")}
+SERVES = "mcp"
 NO_HOST = "no agent host that gitmem can install is here"  # what `install` needs in place of a repository
 
 
@@ -204,13 +209,15 @@ def test_every_verb_has_help_with_an_example(repo: Path, gitmem: Run, verb: str)
     assert gitmem(repo, "help", verb).out == shown.out
 
 
-@pytest.mark.parametrize("verb", SHOWN)
+@pytest.mark.parametrize("verb", [verb for verb in SHOWN if verb != SERVES])
 def test_before_init_every_verb_says_init(repo: Path, gitmem: Run, verb: str) -> None:
     (repo / "draft.yaml").write_text("kind: fact\ntitle: A claim\nevidence: [file:src/pool.py:2]\n")
     git(repo, "add", "draft.yaml")
     ran = gitmem(repo, verb, *NEEDS.get(verb, []))
     if verb in BEGINS:
         assert ran.code == 0, ran.err
+    elif verb in FIRST:
+        assert (ran.code, FIRST[verb][1] in ran.err) == (FIRST[verb][0], True), ran.err
     elif verb == "install":
         assert ran.code == 4 and NO_HOST in ran.err
     else:

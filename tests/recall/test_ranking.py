@@ -29,7 +29,16 @@ from gitmem.recall.words import Words, words
 def candidate(identifier: str, text: str, *names: str, **given: Any) -> Candidate:
     held = " ".join(tokens(text))
     ranked = Ranked(given.pop("ref", "main"), identifier, given.get("since", 0), "0" * 40, names, f" {held} ")
-    numbers = {"state": 0, "origin": 4, "recorded": 0, "changed": 0, "since": 0, "until": OPEN_END, "review": 0, **given}
+    numbers = {
+        "state": 0,
+        "origin": 4,
+        "recorded": 0,
+        "changed": 0,
+        "since": 0,
+        "until": OPEN_END,
+        "review": 0,
+        **given,
+    }
     return Candidate(ranked, 0, length=held.count(" ") + 1, **numbers)
 
 
