@@ -196,7 +196,7 @@ NEEDS = {
 NO_REPOSITORY = {"schema", "completion", "uninstall", "package"}
 # These need no memory: what the agents said is stored and looked at without any.
 BEGINS = {"init", "doctor", "hooks", "capture", "sessions", "scan-secrets", "status", *NO_REPOSITORY}
-# What these say before they look for memory: where to, and that it is off. A server speaks to no terminal (tests/agents).
+# What these say before they look for memory. A server speaks to no terminal (tests/agents).
 FIRST = {"sync": (2, "no remote to sync with"), "distill": (3, "distill is off"), "skill": (0, "none: a procedure")}
 SERVES = "mcp"
 NO_HOST = "no agent host that gitmem can install is here"  # what `install` needs in place of a repository
