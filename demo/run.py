@@ -105,7 +105,7 @@ def story(demo: Demo) -> None:
     demo.person("import")
     waiting = demo.person("list", "--inbox", says="(candidate)")
     first = next(line for line in waiting.splitlines() if "pytest" in line)
-    demo.person("accept", identifier(first), says="accepted")
+    demo.person("accept", identifier(first), "--because", "it is how we work", says="accepted")
 
     caption("Remember, with evidence: a file, a commit, a stored test report, a person's own words.")
     size = identifier(demo.person(

@@ -98,7 +98,10 @@ def _without(path: Path, receipt: Receipt) -> Change | None:
     else:
         head, tail = text[: found[0]], text[found[1] :]
         newline = _newline(text)
-        if head.endswith(newline * 2):
+        began = [at for at, _ in receipt.get("places", ()) if at <= len(head) and not head[at:].strip("\r\n")]
+        if began:  # the empty lines that were put before the block, and no others
+            head = head[: began[0]]
+        elif head.endswith(newline * 2):
             head = head.removesuffix(newline)
         rest = head + tail.removeprefix(newline)
     gone = receipt.get("existed") is False and not rest.strip()

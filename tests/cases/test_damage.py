@@ -57,6 +57,8 @@ def test_a_damaged_object_is_named(repo: Path, what: str, how: str, known: bool)
         assert answer.code == 7 and oid in answer.err and "Traceback" not in answer.err, (verb, answer)
         assert "git fsck" in answer.err
     file.write_bytes(whole)
+    if not known:
+        assert person(repo, "trust", "--yes").code == 0  # the answer went with the state of the clone
     assert verbs(repo, identifier)["list"].code == 0  # nothing was concluded for good
     assert [record["title"] for record in records(agent(repo, "recall", "pool connections", "--json"))] == [TITLE]
 
@@ -98,7 +100,8 @@ GARBAGE = (
 def test_damaged_state_of_this_clone_is_derived_again(repo: Path, what: str) -> None:
     seeded(repo)
     agent(repo, "recall", "pool")  # so that there is an index
-    files = [p for p in (repo / ".git/gitmem").rglob("*") if p.is_file() and what in (*p.parts, "")]
+    trust = repo / ".git/gitmem/trust.json"  # a person's answer: nothing derives it
+    files = [p for p in (repo / ".git/gitmem").rglob("*") if p.is_file() and what in (*p.parts, "") and p != trust]
     assert files
     for number, junk in enumerate(GARBAGE):
         for file in files:
@@ -110,6 +113,16 @@ def test_damaged_state_of_this_clone_is_derived_again(repo: Path, what: str) -> 
         assert done.code == 0, (junk, done.err)
     assert agent(repo, "verify", "--all").code == 0
     assert len(records(agent(repo, "list", "--json"))) == len(GARBAGE) + 1
+
+
+def test_a_damaged_answer_to_trust_is_none(repo: Path) -> None:
+    seeded(repo)
+    assert agent(repo, "list").code == 0
+    for junk in GARBAGE:
+        (repo / ".git/gitmem/trust.json").write_bytes(junk)
+        answer = agent(repo, "list")
+        assert answer.code == 3 and "gitmem trust" in answer.err and TITLE not in answer.out, (junk, answer)
+    assert person(repo, "trust", "--yes").code == 0 and TITLE in agent(repo, "list").out
 
 
 def test_a_believed_commit_that_is_gone_is_named(repo: Path) -> None:

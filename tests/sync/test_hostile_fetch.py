@@ -92,10 +92,7 @@ def test_a_hostile_policy_event_or_tombstone_refuses_the_tip(kind: str, team: Te
     path = {"policy": "gitmem.yaml", "event": event, "tombstone": f"tombstones/a/b/{digest}.yaml"}[kind]
     folder, _, name = path.rpartition("/")
     plant(team, lambda branch: branch.graft(folder, "100644", name, branch.blob(BOMBS["aliases"])))
-    if kind == "tombstone":
-        assert ben.sync()["left_out"] == [path]  # a record: only it is not believed
-    else:
-        assert_refused(ben, 3)
+    assert_refused(ben, 3)
 
 
 def test_a_blob_that_unpacks_to_a_gibibyte(team: Team, ben: Clone) -> None:
@@ -104,7 +101,7 @@ def test_a_blob_that_unpacks_to_a_gibibyte(team: Team, ben: Clone) -> None:
     children = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss
     assert "tree.size" in assert_refused(ben, 3)
     assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss < 1 << 20  # KiB
-    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < max(children, 600 * 1024)
+    assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss <= max(children, 600 * 1024)
 
 
 def test_more_than_may_come_is_cut_off(team: Team, ben: Clone, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -63,7 +63,7 @@ def title(chance: random.Random) -> str:
 
 
 def statuses(where: Path) -> dict[str, str]:
-    answer = agent(where, "list", "--json", "--status", "all")
+    answer = agent(where, "list", "--json", "--status", "all", "--limit", "10000")
     assert answer.code == 0, answer
     return {record["id"]: record["status"] for record in records(answer)}
 
@@ -113,7 +113,7 @@ class Pair:
         assert done.code == 0, done
 
     def active(self, where: Path) -> list[str]:
-        return sorted(record["id"] for record in records(agent(where, "list", "--json")))
+        return sorted(record["id"] for record in records(agent(where, "list", "--json", "--limit", "10000")))
 
     def note(self, done: Ran, kind: set[str], identifier: str) -> None:
         assert done.code in (0, 3), done
