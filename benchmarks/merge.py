@@ -33,14 +33,12 @@ ROUNDS = 3
 
 def edited(where: Path, ids: Sequence[str], change: Callable[[Any], Any], new: int, seed: str) -> None:
     """One commit that edits the memories, and one that adds `new` others."""
-    from gitmem.app.belief import inert_view
     from gitmem.app.remember import remember
-    from gitmem.app.trust import grant
     from gitmem.app.writing import Mutation, write
     from gitmem.model.judgement import Change
 
     writer = Writer(where)
-    grant(inert_view(writer.workspace), "asked")  # a copy of what this benchmark made
+    writer.trust()
 
     def plan(view: Any, _: Any) -> list[Mutation]:
         found = [view.memory(identifier) for identifier in ids]

@@ -27,13 +27,11 @@ from writes import built, spoken
 
 def offered(where: Path, memories: int) -> str:
     """The branch of a proposal of `memories` candidates; gitmem/main is a commit further than where it was cut."""
-    from gitmem.app.belief import inert_view
     from gitmem.app.propose import propose
     from gitmem.app.remember import remember
-    from gitmem.app.trust import grant
 
     writer = Writer(where, libgit2=True)
-    grant(inert_view(writer.workspace), "trust")  # a copy of what this benchmark made
+    writer.trust()
     remember(writer.workspace, [spoken(f"offered {number}") for number in range(memories)], status="candidate")
     offer = propose(writer.workspace, (), name="benchmark")
     remember(writer.workspace, [spoken("meanwhile")])

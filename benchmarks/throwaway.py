@@ -126,6 +126,13 @@ class Writer:
 
         init(self.workspace, offline=True)
 
+    def trust(self) -> None:
+        """What was copied came from elsewhere to gitmem, and this process made it."""
+        from gitmem.app.belief import inert_view
+        from gitmem.app.trust import grant
+
+        grant(inert_view(self.workspace), "asked")
+
     def close(self) -> None:
         self.workspace.close()
 

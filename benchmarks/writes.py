@@ -115,6 +115,7 @@ def in_process(where: Path, writes: int) -> dict[str, Any]:
     from gitmem.app.remember import remember
 
     writer = Writer(where, libgit2=True)
+    writer.trust()
     remember(writer.workspace, [spoken("warm")])
     took, busy, added = [], [], []
     before = loose(where)

@@ -7,6 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from gitmem.app.user_settings import user_file
 from gitmem.errors import CorruptRecord, UsageError
 
 if TYPE_CHECKING:
@@ -34,10 +35,7 @@ def said_in(environ: Mapping[str, str], text: str) -> tuple[Directive, ...]:
 
 def own_rules(environ: Mapping[str, str]) -> Path | None:
     """The user's folder of rule files; None when nothing says where the user's settings are."""
-    named, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if named.startswith("/"):  # the specification says to ignore a relative one
-        return Path(named) / "gitmem/directives"
-    return Path(home) / ".config/gitmem/directives" if home else None
+    return user_file(environ, "directives")
 
 
 def _shipped() -> Path:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from gitmem.errors import UsageError
+from gitmem.app.user_settings import user_file, user_settings
 
+FILE: Final = "learn.json"
 DEFAULT: Final[Mapping[str, bool]] = {"directives": True, "lessons": True, "use": True, "distill": False}
 
 
@@ -17,26 +17,9 @@ def learns(environ: Mapping[str, str], what: str) -> bool:
 
     Raises UsageError when that file says anything else than such truth values.
     """
-    path = learn_file(environ)
-    try:
-        raw = path.read_bytes() if path else b"{}"
-    except (FileNotFoundError, NotADirectoryError):
-        return DEFAULT[what]
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict) or any(
-        name not in DEFAULT or type(value) is not bool for name, value in data.items()
-    ):
-        raise UsageError(f"{path} is no JSON object of true and false", hint=f"its keys are {', '.join(DEFAULT)}")
-    return bool({**DEFAULT, **data}[what])
+    said = user_settings(environ, FILE, DEFAULT, lambda value: type(value) is bool, "true and false")
+    return bool({**DEFAULT, **said}[what])
 
 
 def learn_file(environ: Mapping[str, str]) -> Path | None:
-    named, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if named.startswith("/"):  # the specification says to ignore a relative one
-        return Path(named) / "gitmem/learn.json"
-    return Path(home) / ".config/gitmem/learn.json" if home else None
+    return user_file(environ, FILE)

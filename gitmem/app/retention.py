@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
-from gitmem.errors import UsageError
+from gitmem.app.user_settings import user_settings
 from gitmem.model.frozen import dataclass
 
 _KEYS: Final = ("days", "bytes")
@@ -36,28 +34,10 @@ def retention(environ: Mapping[str, str]) -> Retention:
 
     Raises UsageError when that file says anything else.
     """
-    path = retention_file(environ)
-    try:
-        raw = path.read_bytes() if path else b"{}"
-    except (FileNotFoundError, NotADirectoryError):
-        return Retention()
-    except OSError as error:
-        raise UsageError(f"{path} cannot be read: {error.strerror}") from None
-    try:
-        data = json.loads(raw)
-    except (ValueError, RecursionError):
-        data = None
-    if not isinstance(data, dict) or any(
-        name not in _KEYS or type(value) is not int or value < 1 for name, value in data.items()
-    ):
-        raise UsageError(
-            f"{path} is no JSON object of whole numbers above 0", hint=f"its keys are {', '.join(_KEYS)}, both optional"
-        )
+    hint = f"its keys are {', '.join(_KEYS)}, both optional"
+    data = user_settings(environ, "retention.json", _KEYS, _fits, "whole numbers above 0", hint)
     return Retention(data.get("days"), data.get("bytes"))
 
 
-def retention_file(environ: Mapping[str, str]) -> Path | None:
-    named, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if named.startswith("/"):  # the specification says to ignore a relative one
-        return Path(named) / "gitmem/retention.json"
-    return Path(home) / ".config/gitmem/retention.json" if home else None
+def _fits(value: object) -> bool:
+    return type(value) is int and value >= 1

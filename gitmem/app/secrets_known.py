@@ -61,10 +61,9 @@ def known_secrets(location: Location, environ: Mapping[str, str]) -> tuple[str, 
 
 def user_list(environ: Mapping[str, str]) -> Path | None:
     """Where the user lists secret values, one a line: `gitmem/secrets` in XDG_CONFIG_HOME, else in ~/.config."""
-    config, home = environ.get("XDG_CONFIG_HOME", ""), environ.get("HOME", "")
-    if config.startswith("/"):  # the specification says to ignore a relative one
-        return Path(config) / "gitmem/secrets"
-    return Path(home) / ".config/gitmem/secrets" if home else None
+    from gitmem.app.user_settings import user_file
+
+    return user_file(environ, "secrets")
 
 
 def is_secret_file(name: str) -> bool:
