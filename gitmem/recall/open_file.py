@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -29,4 +30,6 @@ class OpenFile:
 
     def __del__(self) -> None:
         if self._descriptor != _NONE:
-            os.close(self._descriptor)
+            # A fork that does one piece of work closed what it does not need, and Python would say so on a terminal.
+            with suppress(OSError):
+                os.close(self._descriptor)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -186,3 +188,28 @@ def test_a_record_that_would_not_read_back_stops_the_import(
     assert done.code != 0
     assert "would not read back" in done.err
     assert git(shop, "rev-parse", "gitmem/main") == tip
+
+
+DROPPED = """
+import sys
+from pathlib import Path
+from gitmem.app.beside import Beside
+
+held = [OpenFile(Path(sys.argv[1]), 10)]
+
+def dropped(batch):
+    held.clear()  # as the collector does with what the fork has a copy of
+    return batch + 1
+
+other = Beside(dropped)
+other.give(1)
+print(other.take(), held[0].read(2, 3))
+other.close()
+"""
+
+
+def test_the_other_process_is_silent_about_files_that_are_open_here(tmp_path: Path) -> None:
+    (tmp_path / "cards").write_bytes(b"0123456789")
+    command = [sys.executable, "-c", DROPPED, str(tmp_path / "cards")]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert (done.stdout, done.stderr) == ("2 b'234'\n", "")
