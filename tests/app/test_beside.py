@@ -194,6 +194,7 @@ DROPPED = """
 import sys
 from pathlib import Path
 from gitmem.app.beside import Beside
+from gitmem.recall.open_file import OpenFile
 
 held = [OpenFile(Path(sys.argv[1]), 10)]
 
