@@ -5,6 +5,8 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Two test processes: the suite starts many git processes, more of them fight for two cores.
 JOBS ?= 2
+# What is compiled once is not compiled again by each of the thousands of processes that the tests start.
+unexport PYTHONDONTWRITEBYTECODE
 
 .DEFAULT_GOAL := help
 .PHONY: help test lint types fences drift tests wheel demo generate format clean

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,9 @@ import pytest
 
 SEALED_PREFIXES = ("GIT_", "XDG_", "CLAUDE", "CODEX", "CURSOR", "GEMINI", "OPENCODE", "COPILOT", "GITMEM_", "AI_AGENT")
 SEALED_NAMES = ("CI", "GITHUB_ACTIONS", "EDITOR", "VISUAL", "PAGER", "NO_COLOR", "FORCE_COLOR", "TERM", "AGENT")
+# What is compiled is kept beside the source, whatever the outside says: the installed command starts in half the time.
+COMPILE_ANEW = ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX")
+sys.dont_write_bytecode = False
 FIXED_DATE = "2026-03-02T10:00:00Z"
 
 
@@ -19,7 +23,7 @@ def sealed_environment(home: Path) -> dict[str, str]:
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(SEALED_PREFIXES) and name not in SEALED_NAMES
+        if not name.startswith(SEALED_PREFIXES) and name not in (*SEALED_NAMES, *COMPILE_ANEW)
     }
     return {
         **kept,

@@ -2,9 +2,10 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
-from tests.conftest import SEALED_NAMES, SEALED_PREFIXES, sealed_environment
+from tests.conftest import COMPILE_ANEW, SEALED_NAMES, SEALED_PREFIXES, sealed_environment
 
 
 def test_no_variable_of_the_outside_gets_in(seal: Path, monkeypatch) -> None:
@@ -28,3 +29,12 @@ def test_the_seal_is_on_in_every_test() -> None:
     agents = [p for p in SEALED_PREFIXES if p not in ("GIT_", "XDG_")]
     assert [n for n in os.environ if n.startswith(tuple(agents))] == ["GITMEM_SEMANTIC"]
     assert os.environ["GITMEM_SEMANTIC"] == "off"
+
+
+def test_a_child_finds_what_was_compiled_before_it(tmp_path: Path) -> None:
+    """Else half of the time of the suite is spent on compiling the same modules again."""
+    assert not set(COMPILE_ANEW) & set(os.environ)
+    (tmp_path / "once.py").write_text("")
+    asked = "import once, pathlib; print(pathlib.Path(once.__cached__).exists())"
+    done = subprocess.run([sys.executable, "-c", asked], capture_output=True, text=True, cwd=tmp_path)
+    assert done.stdout == "True\n", done.stderr
