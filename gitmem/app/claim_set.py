@@ -3,7 +3,10 @@
 Prefix filtering (Chaudhuri, Ganti, Kaushik 2006; Bayardo, Ma, Srikant 2007): the words of a text are taken from the
 rarest on; a record that has none of the first k lacks k words, and then only some sizes of it can still be near, in
 the end none. Which, follows from the measure: see `gitmem.policy.near.near_sizes`. And of those looked at, a near one
-has at least as many as `gitmem.policy.near.least_shared` leaves no room for among the others.
+has at least as many as `gitmem.policy.near.least_shared` leaves no room for among the others. A word of very many
+records is looked up by the sizes that can still be near, so that little is looked at. Only where more than
+`_MOST` texts would have to be looked at for one, because a few words make up very many records, are the most common
+words left out.
 """
 
 from __future__ import annotations
@@ -19,7 +22,8 @@ from gitmem.app.facts import Claim, claim_of
 from gitmem.model.nouns import Memory
 from gitmem.policy.near import NEAR, hard_tokens, least_shared, measure, near_sizes, texts, words
 
-_COMMON: Final = 1000  # a word of more records than this is too common to name a near-duplicate
+_COMMON: Final = 1000  # the records with a word of more texts than this are listed by their size too
+_MOST: Final = 20_000
 
 
 class ClaimSet:
@@ -34,6 +38,7 @@ class ClaimSet:
         self._sizes = array("I")
         self._vocabulary: dict[str, int] = {}
         self._with_word: list[array[int]] = []
+        self._by_size: dict[int, dict[int, array[int]]] = {}  # of the common words
         self._with_key: defaultdict[str, set[str]] = defaultdict(set)
         self._saying: dict[int, int] = {}
         self._next = 0
@@ -58,16 +63,25 @@ class ClaimSet:
         """The number of one text of a record, which its words lead to from here on."""
         number, self._next = self._next, self._next + 1
         self._claims[number] = claim
+        spoken = _words_of(text)
+        self._sizes.append(len(spoken))
         held = []
-        for word in _words_of(text):
+        for word in spoken:
             code = self._vocabulary.setdefault(word, len(self._vocabulary))
             if code == len(self._with_word):
                 self._with_word.append(array("I"))
             self._with_word[code].append(number)
+            if len(self._with_word[code]) > _COMMON:
+                self._list_by_size(code)
             held.append(code)
         self._words[number] = tuple(held)
-        self._sizes.append(len(held))
         return number
+
+    def _list_by_size(self, code: int) -> None:
+        """List the latest text with a common word by its size, or all of them when the word has just become one."""
+        lists = self._by_size.setdefault(code, {})
+        for number in self._with_word[code][-1:] if lists else self._with_word[code]:
+            lists.setdefault(self._sizes[number], array("I")).append(number)
 
     def remove(self, where: str, identifier: str) -> None:
         """Take a record out. Its number stays in the lists, where it names nothing."""
@@ -100,14 +114,21 @@ class ClaimSet:
             (len(self._with_word[code]), code) for word in spoken if (code := self._vocabulary.get(word)) is not None
         )
         holders: list[array[int]] = []
-        looked = len(spoken) - len(known)  # words that no record has are the rarest of all
+        looked = rare = len(spoken) - len(known)  # words that no record has are the rarest of all
         for count, code in known:
-            if count > _COMMON or not _sizes_near(len(spoken), looked):
+            if not (near := _sizes_near(len(spoken), looked)):
                 break
-            holders.append(self._with_word[code])
+            if count > _COMMON:
+                lists = [sized for size, sized in self._by_size[code].items() if size in near]
+                if sum(map(len, chain(holders, lists))) > _MOST:
+                    break
+                holders += lists
+            else:
+                holders.append(self._with_word[code])
+                rare += 1
             looked += 1
         wanted = _sizes_near(len(spoken), 0)
-        least = _least_hits(len(spoken), looked)
+        least = _least_hits(len(spoken), rare)
         enough, start, sizes = min(least, default=1), wanted.start, self._sizes
         seen = [
             n
@@ -144,7 +165,8 @@ class ClaimSet:
 
 @lru_cache(maxsize=256)
 def _least_hits(count: int, looked: int) -> tuple[int, ...]:
-    """For each size of a text that can be near one of `count` words: how many of the `looked` rarest of these it has.
+    """For each size of a text that can be near one of `count` words: how many of the `looked` rarest of these it has,
+    when no common one is counted.
 
     It shares `least_shared` words, of which no more than the others can be among those not looked at.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence, Set
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,7 +10,7 @@ from gitmem.model.frozen import dataclass, replace
 from gitmem.model.judgement import Filter
 from gitmem.model.records import memory_from_bytes
 from gitmem.model.tokens import tokens
-from gitmem.recall.cards import Cards, first_place
+from gitmem.recall.cards import Cards, Ranked, first_place
 from gitmem.recall.clauses import Clauses
 from gitmem.recall.document import NUMBER_FIELDS, OPEN_END, gram_term, newest, pieces_of, said_by, uid
 from gitmem.recall.query import Found, Hit, Query, Term
@@ -33,6 +33,11 @@ _SIMILAR_TERMS: Final = 24  # the rarest words of a text say what it is near to;
 # The part of them that a similar memory holds. Texts that say the same share at least half of their words
 # (tests/policy/near_pairs.py); two that do not share one or two rare ones by chance, and reading those costs time.
 _SIMILAR_SHARE: Final = 0.2
+# A text of so few words may have them in common with very many, so more are looked at and the likest come first. Of
+# 331 lines that say nearly what one of 20,000 commit messages says, 12 in the order of the index held it for 319, and
+# the likest 12 for 330.
+_FEW_TERMS: Final = 10
+_LOOKED_AT_OF_FEW: Final = 300
 # Versions that are near in meaning are looked up so many at once, until half of CANDIDATES pass the filter or so many
 # were looked at. Looking one up takes 0.03 ms.
 _LOOKED_UP: Final = 100
@@ -108,10 +113,14 @@ class Reader:
         rarest = sorted(known, key=lambda t: known[t])[:_SIMILAR_TERMS]
         least = max(1, ceil(_SIMILAR_SHARE * len(rarest)))
         shared = clauses.any_of([clauses.term("text", t) for t in rarest], least=least)
-        hits = self._run(clauses.must([*map(clauses.flat, clauses.stood(None)), shared]), limit, count=False).hits
+        wanted = clauses.must([*map(clauses.flat, clauses.stood(None)), shared])
+        few = len(known) <= _FEW_TERMS
+        hits = self._run(wanted, max(limit, _LOOKED_AT_OF_FEW) if few else limit, count=False).hits
         cards = self._searcher.fast_field_values("card", [address for _, address in hits])
         ranked = [(score, self._cards.ranked(place)) for (score, _), place in zip(hits, cards, strict=True)]
-        return [Hit(card.ref, card.id, float(score)) for score, card in ranked]
+        if len(ranked) > limit:
+            ranked.sort(key=lambda one: _jaccard(known.keys(), one[1]), reverse=True)
+        return [Hit(card.ref, card.id, float(score)) for score, card in ranked[:limit]]
 
     def versions(self, query: Any, *, records: bool = True) -> list[Hit]:
         """Every version that a query finds, by id, ref and then the newer first."""
@@ -266,3 +275,9 @@ def _with_others(asked: Words) -> dict[str, float]:
     """The terms of a question and, lighter, those that may stand in their place."""
     others = {o: part * asked.weights[t] for t, found in asked.also.items() for o, part in found.items()}
     return {**others, **asked.weights}
+
+
+def _jaccard(spoken: Set[str], card: Ranked) -> float:
+    """How much of the words of both is in both."""
+    held = set(card.words.split())
+    return len(spoken & held) / len(spoken | held)

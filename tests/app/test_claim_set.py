@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from unittest import mock
+
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from gitmem.app import claim_set
 from gitmem.app.batch import Batch
 from gitmem.app.claim_set import claims_of
 from gitmem.app.facts import claim_of
@@ -24,13 +27,14 @@ def near(one: Memory, other: Memory) -> bool:
 
 
 @settings(deadline=None, max_examples=200)
-@given(st.lists(TEXT, max_size=30), TEXT)
-@example(["pool cache index branch socket retry thread queue buffer kernel"], "pool cache index branch socket retry")
-@example(["pool cache index branch socket retry"], "pool cache index branch socket retry thread queue buffer kernel")
-def test_all_that_is_near_is_offered_and_only_that(titles: list[str], asked: str) -> None:
+@given(st.lists(TEXT, max_size=30), TEXT, st.sampled_from((0, 3, 1000)))
+@example(["pool cache index branch socket retry thread queue buffer kernel"], "pool cache index branch socket retry", 9)
+@example(["pool cache index branch socket retry"], "pool cache index branch socket retry thread queue buffer kernel", 9)
+def test_all_that_is_near_is_offered_and_only_that(titles: list[str], asked: str, common: int) -> None:
     stored = [memory(number, title) for number, title in enumerate(titles)]
     wanted = memory(999, asked)
-    offered = {claim.id for claim in claims_of(stored, "main").candidates(wanted)}
+    with mock.patch.object(claim_set, "_COMMON", common):  # of more texts than so many, a word is listed by size
+        offered = {claim.id for claim in claims_of(stored, "main").candidates(wanted)}
     assert offered == {other.id for other in stored if near(wanted, other)}
 
 

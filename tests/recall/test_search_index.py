@@ -243,6 +243,13 @@ def test_near_duplicates_are_found_in_every_state_and_on_every_ref(tmp_path: Pat
     assert ask(index, "retry connect") == []  # a reader sees neither
 
 
+def test_the_likest_of_many_that_share_common_words_come_first(tmp_path: Path) -> None:
+    rest = " ".join(f"word{n}" for n in range(20))
+    long = {f"l{n}": f"fix the tests on windows, tests on windows fix {rest}" for n in range(60)}
+    index = of_texts(tmp_path, {**long, "near": "fix failing windows test with bytes"})
+    assert "near" in {hit.id for hit in index.similar("Fix tests on windows", 3)}
+
+
 def test_ids_by_prefix_are_those_still_there(tmp_path: Path) -> None:
     index = of_texts(tmp_path, {"abcd1": "a", "abcd2": "b", "abce1": "c"})
     assert index.ids("abcd") == [("main", "abcd1"), ("main", "abcd2")]
