@@ -140,6 +140,7 @@ def run(arguments: Sequence[str], observed: Callable[[str | None], Env]) -> int:
         if words and words[0] in TELLING:
             _mark_noted(door)
         door.flush()
+        _ring_again(door, words)
         return code
     except GitmemError as error:
         door.error(error)
@@ -156,6 +157,14 @@ def run(arguments: Sequence[str], observed: Callable[[str | None], Env]) -> int:
         return GitmemError.exit_code
     except Exception as error:  # the one place that catches everything
         return _unexpected(door, error, arguments)
+
+
+def _ring_again(door: Door, words: list[str]) -> None:
+    """After the answer: see whether a session rang and nobody captured it."""
+    from gitmem.app.missed_rings import ON_THEIR_OWN, ring_again
+
+    if words and words[0] not in ON_THEIR_OWN:
+        ring_again(door.env)
 
 
 def _mark_noted(door: Door) -> None:

@@ -77,6 +77,13 @@ def look(start: Path, environ: Mapping[str, str], names: Iterable[str]) -> AtRes
         return None
 
 
+def nearest(start: str) -> tuple[str, Path] | None:
+    """(the top of the work tree, the git folder that all its worktrees share) of the nearest repository; None where
+    there is none, or only git can tell. Who owns it and what it is set to is not looked at. OSError, ValueError."""
+    found = _nearest(os.path.realpath(start))
+    return None if found is None else (found[0], _common(found[1]))
+
+
 def bare_tip(folder: Path, name: str) -> str | None:
     """What a full ref name points at in a bare repository; None when there is no such repository or ref.
 

@@ -273,6 +273,16 @@ def _end_group(process: Process) -> None:
     process.wait()
 
 
+def detach(words: Sequence[str], *, environ: Mapping[str, str]) -> None:
+    """Start a program in a session of its own, silent, and do not wait for it. Nothing of git's environment, which may
+    be that of a hook, goes along. OSError when it cannot be started."""
+    kept = {name: value for name, value in environ.items() if not name.startswith("GIT_")}
+    nowhere = subprocess.DEVNULL
+    subprocess.Popen(
+        list(words), stdin=nowhere, stdout=nowhere, stderr=nowhere, cwd="/", env=kept, start_new_session=True
+    )
+
+
 def program_on_path(name: str, environ: Mapping[str, str]) -> Path | None:
     """Where a program of the user's lies: in the absolute folders of PATH only, or where an absolute `name` says."""
     folders = [Path(part) for part in environ.get("PATH", "").split(":") if part.startswith("/")]

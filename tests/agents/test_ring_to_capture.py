@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
@@ -151,3 +152,41 @@ def test_a_commit_rings_where_a_person_installed_both(world: World) -> None:
     wait(commit(world, "with both"))
     assert world.host.ref.endswith(SESSION)
     assert "made" not in git(world.host.repo, "status", "--porcelain")
+
+
+def test_the_next_command_captures_what_rang_and_was_lost(world: World) -> None:
+    """Killed while it waited, the doorbell left its pointer. Any later command of gitmem rings again, once."""
+    host = world.host
+    host.say("one")
+    world.meanwhile('kill -9 "$PPID"')
+    wait(world.ring())
+    spool = host.repo / ".git/gitmem/spool"
+    pointer, waiting = spool / "claude-code", spool / "waiting"
+    world.meanwhile(":")
+    bell = Path(os.environ["HOME"]) / ".local/share/gitmem/doorbell"
+    real, rang = bell.with_name("real"), bell.with_name("rang")
+    bell.rename(real)
+    os.mkfifo(rang)
+    ends = os.open(rang, os.O_RDWR)
+
+    def listed() -> None:
+        done = world.host.run(
+            "sessions", "list", environ={**os.environ, "PATH": f"{world.folder}:{os.environ['PATH']}"}
+        )
+        assert done.code == 0
+
+    os.utime(pointer, (0, 0))
+    listed()  # there is no doorbell: nobody asked for it
+    bell.write_text(f"#!/bin/sh\n'{real}' \"$@\"\necho \"$1\" >'{rang}'\n")
+    bell.chmod(0o755)
+    os.utime(waiting, (0, 0))
+    os.utime(pointer)
+    listed()  # a ring of this minute is the doorbell's own to answer
+    assert not host.ref
+    os.utime(pointer, (0, 0))
+    listed()
+    assert select.select([ends], [], [], 60)[0] and os.read(ends, 100) == b"--wait\n"
+    assert host.stored() == host.path().read_bytes() and not pointer.exists()
+    listed()  # nothing is left
+    assert not select.select([ends], [], [], 0)[0]
+    os.close(ends)
