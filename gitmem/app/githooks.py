@@ -15,7 +15,15 @@ from typing import Literal
 
 from gitmem.app import githooks_shim as shims
 from gitmem.app.githooks_receipt import Entry, FileState, look, put, put_back, read_receipt, receipt_path, write_receipt
-from gitmem.app.githooks_shim import ALL_HOOKS, CLIENT_HOOKS, RECORDING_HOOKS, SERVER_HOOKS, STRICT_HOOKS, Shim
+from gitmem.app.githooks_shim import (
+    ALL_HOOKS,
+    CLIENT_HOOKS,
+    RECORDING_HOOKS,
+    SERVER_HOOKS,
+    STRICT_HOOKS,
+    TRAILER_HOOKS,
+    Shim,
+)
 from gitmem.errors import UsageError
 
 State = Literal["installed", "bypassed", "absent", "stale", "foreign"]
@@ -76,15 +84,17 @@ def install(
     strict: bool = False,
     server: bool = False,
     sessions: bool = False,
+    trailer: bool = False,
 ) -> Report:
     """Put the shims in. A second call changes nothing; a call after an upgrade makes old shims new.
 
     `program` is the absolute path baked in. `strict` adds reference-transaction, which runs for every ref
-    that moves; `sessions` adds post-commit, post-merge and post-rewrite, which note commits; `server` stands for
-    pre-receive and update in place of `which`. UsageError, CorruptRecord, OSError.
+    that moves; `sessions` adds post-commit, post-merge and post-rewrite, which note commits; `trailer` adds commit-msg;
+    `server` stands for pre-receive and update in place of `which`. UsageError, CorruptRecord, OSError.
     """
     names = [*(SERVER_HOOKS if server else which), *(STRICT_HOOKS if strict else ())]
     names += RECORDING_HOOKS if sessions else ()
+    names += TRAILER_HOOKS if trailer else ()
     if unknown := [name for name in names if name not in ALL_HOOKS]:
         raise UsageError(f"gitmem has no git hook named {unknown[0]}", hint=f"one of: {', '.join(ALL_HOOKS)}")
     if not program.is_absolute():

@@ -13,7 +13,8 @@ CLIENT_HOOKS: Final = ("pre-push", "pre-commit")
 STRICT_HOOKS: Final = ("reference-transaction",)
 SERVER_HOOKS: Final = ("pre-receive", "update")
 RECORDING_HOOKS: Final = ("post-commit", "post-merge", "post-rewrite")  # which commits were made or merged
-ALL_HOOKS: Final = (*CLIENT_HOOKS, *RECORDING_HOOKS, *STRICT_HOOKS, *SERVER_HOOKS)
+TRAILER_HOOKS: Final = ("commit-msg",)  # names the session in an agent's commit
+ALL_HOOKS: Final = (*CLIENT_HOOKS, *RECORDING_HOOKS, *TRAILER_HOOKS, *STRICT_HOOKS, *SERVER_HOOKS)
 
 _BLOCK: Final = re.compile(rb"^# >>> gitmem hook \d+ >>>\n.*?^# <<< gitmem hook \d+ <<<\n?", re.DOTALL | re.MULTILINE)
 _BAKED: Final = re.compile(

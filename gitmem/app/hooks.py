@@ -13,7 +13,7 @@ from gitmem.app.githooks_decision import Checks, deletion_possible, run_hook
 from gitmem.app.verify import verify_range
 from gitmem.app.verify_staged import verify_staged
 from gitmem.app.workspace import Workspace
-from gitmem.errors import UsageError
+from gitmem.errors import Refused, UsageError
 from gitmem.store.hook_folder import hook_folder, is_tracked
 from gitmem.store.repository import locate, open_backend
 
@@ -37,10 +37,21 @@ def program(arguments: Sequence[str] = ()) -> Path:
     raise UsageError("the program gitmem was not found beside its Python", hint="install git-mem, then run this again")
 
 
-def install(workspace: Workspace, *, strict: bool, server: bool, sessions: bool = False) -> githooks.Report:
+def install(
+    workspace: Workspace, *, strict: bool, server: bool, sessions: bool = False, trailer: bool = False
+) -> githooks.Report:
+    """Raises Refused for `trailer` where no person is seen: it changes the messages of commits."""
+    if trailer and workspace.env.channel != "terminal":
+        raise Refused(
+            "hooks that write into commit messages are a person's to ask for",
+            reasons=[],
+            hint="at a terminal: gitmem hooks install --trailer",
+        )
     if server and not workspace.location.bare:
         raise UsageError("--server is for the bare repository that others push to", hint="gitmem hooks install")
-    return githooks.install(place(workspace), program(sys.argv[:1]), strict=strict, server=server, sessions=sessions)
+    return githooks.install(
+        place(workspace), program(sys.argv[:1]), strict=strict, server=server, sessions=sessions, trailer=trailer
+    )
 
 
 def uninstall(workspace: Workspace) -> githooks.Report:

@@ -35,7 +35,9 @@ _MAKING: Final = re.compile(r"\bgit\b[^\n]*\b(?:commit|cherry-pick|merge|rebase|
 _BEFORE: Final = timedelta(minutes=2)  # a command that commits may have run so long before it does
 _AFTER: Final = timedelta(seconds=5)
 
-Basis = Literal["itself", "rewritten", "patch", "tree"]
+_TRAILER: Final = re.compile(r"^Gitmem-Session:[ \t]*([a-z0-9-]{1,40}/[0-9A-Za-z._-]{1,200})[ \t]*$", re.MULTILINE)
+
+Basis = Literal["itself", "rewritten", "patch", "tree", "trailer"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,10 @@ class Commit:
 
 @dataclass(frozen=True)
 class Made:
-    """A session that made a commit. `commit` is the one it made, `basis` how the asked one is that."""
+    """A session that made a commit. `commit` is the one it made, `basis` how the asked one is that.
+
+    "trailer": only the message says so, which anybody can write; `record` is empty then.
+    """
 
     stored: StoredSession
     record: str
@@ -71,11 +76,13 @@ class Touched:
 
 @dataclass(frozen=True)
 class Answer:
-    """`declined`: why nothing is claimed, though there is something."""
+    """`declined`: why nothing is claimed, though there is something. `absent`: sessions that the message names and that
+    are not here."""
 
     commit: str
     made: tuple[Made, ...]
     declined: str = ""
+    absent: tuple[str, ...] = ()
 
 
 def note_commits(workspace: Workspace) -> list[str]:
@@ -161,7 +168,21 @@ def sessions_of_commit(workspace: Workspace, oid: str) -> Answer:
             made += [Made(stored, turn.record, commit.oid, basis, said) for stored, turn, said in by[:1]]
         if made:
             return Answer(oid, tuple(made))
-    return Answer(oid, ())
+    return _said_by_message(workspace, oid)
+
+
+def _said_by_message(workspace: Workspace, oid: str) -> Answer:
+    """The sessions that the last paragraph of the message names: `gitmem hooks install --trailer`."""
+    _, data = workspace.backend.read(oid)
+    last = parse_commit(data).message.rstrip().rpartition("\n\n")[2]
+    names = dict.fromkeys(_TRAILER.findall(last))
+    here = (
+        {stored.manifest.name: stored for stored in stored_sessions(workspace.backend, [], fetched=True)}
+        if names
+        else {}
+    )
+    made = tuple(Made(here[name], "", oid, "trailer", shown=False) for name in names if name in here)
+    return Answer(oid, made, absent=tuple(name for name in names if name not in here))
 
 
 def sessions_of_path(workspace: Workspace, path: str) -> list[Touched]:

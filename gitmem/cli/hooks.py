@@ -26,6 +26,12 @@ def install(
             help="Also post-commit, post-merge and post-rewrite: which session made a commit, what it made stale.",
         ),
     ] = False,
+    trailer: Annotated[
+        bool,
+        typer.Option(
+            "--trailer", help="Also commit-msg: an agent's commit names its session, Gitmem-Session: HOST/ID."
+        ),
+    ] = False,
 ) -> None:
     """Install pre-push and a guard for a checked-out memory branch. Hooks that are there keep working.
 
@@ -33,7 +39,9 @@ def install(
     they let through is still verified before it is believed.
     """
     door: Door = ctx.obj
-    report = app_hooks.install(open_workspace(door.env), strict=strict, server=server, sessions=sessions)
+    report = app_hooks.install(
+        open_workspace(door.env), strict=strict, server=server, sessions=sessions, trailer=trailer
+    )
     _report(door, report, "installed")
 
 

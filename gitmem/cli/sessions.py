@@ -296,53 +296,6 @@ def search(
     _say_coverage(door, answer, asked)
 
 
-def made(
-    ctx: typer.Context,
-    what: Annotated[str, typer.Argument(help="A commit, or a file or folder.", metavar="COMMIT|PATH")],
-) -> None:
-    """The sessions that made a commit, or that touched a file.
-
-    A commit is known again after an amend, a rebase, a squash or a cherry-pick. When two sessions may have made it,
-    nothing is claimed. `gitmem hooks install --sessions` lets git note what it commits.
-    """
-    from gitmem.app import session_commits
-
-    door: Door = ctx.obj
-    workspace = open_workspace(door.env)
-    commit = session_commits.asked_commit(workspace, what)
-    if commit is None:
-        _say_touched(door, session_commits.sessions_of_path(workspace, what), what)
-        return
-    answer = session_commits.sessions_of_commit(workspace, commit)
-    for item in answer.made:
-        cite = f"transcript:{item.stored.manifest.name}#{item.record}"
-        if door.as_json:
-            own = {"session": item.stored.manifest.name, "cite": cite, "commit": item.commit, "basis": item.basis}
-            door.data({**own, "shown": item.shown})
-            continue
-        how = {"itself": "", "rewritten": ", rewritten since", "patch": ", the same patch", "tree": ", the same tree"}
-        by = "git said so" if item.shown else "by the time of its command"
-        door.say(f"{item.commit[:12]}  {door.style(item.stored.manifest.name)}  {by}{how[item.basis]}")
-        door.say(f"    {door.style('↳ ' + cite, 'dim')}")
-    if door.as_json:
-        door.data({"summary": {"commit": answer.commit, "made": len(answer.made), "declined": answer.declined}})
-    elif answer.declined:
-        door.say(f"not claimed: {door.style(answer.declined)}")
-    elif not answer.made:
-        door.say(f"no captured session is known to have made {answer.commit[:12]}")
-
-
-def _say_touched(door: Door, found: Any, path: str) -> None:
-    for item in found:
-        last = format_instant(item.last) if item.last else None
-        if door.as_json:
-            door.data({"session": item.stored.manifest.name, "times": item.times, "last": last})
-        else:
-            door.say(f"{(last or '')[:16]:<16}  {door.style(item.stored.manifest.name)}  {counted(item.times, 'time')}")
-    if not found and not door.as_json:
-        door.say(f"no captured session is known to have touched {door.style(path)}")
-
-
 def _say_coverage(door: Door, answer: Any, asked: Any) -> None:
     coverage = answer.coverage
     if not answer.hits:
@@ -372,13 +325,13 @@ def _say_coverage(door: Door, answer: Any, asked: Any) -> None:
 
 
 def _group() -> typer.Typer:
-    from gitmem.cli import sessions_share
+    from gitmem.cli import sessions_for, sessions_share
 
     app = blank()
     app.command("list", epilog="Example: gitmem sessions list")(listing)
     app.command(epilog="Example: gitmem sessions show 8c2f6a10 --role human")(show)
     app.command(epilog='Example: gitmem sessions search "redis timeout" --role tool')(search)
-    app.command("for", epilog="Example: gitmem sessions for HEAD")(made)
+    app.command("for", epilog="Example: gitmem sessions for HEAD")(sessions_for.made)
     app.command(epilog="Example: gitmem sessions verify")(verify)
     app.command(epilog="Example: gitmem sessions restore 8c2f6a10")(restore)
     app.command(epilog="Example: gitmem sessions share 8c2f6a10 --to origin")(sessions_share.share)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import git
+from tests.installed import person
 from tests.sessions.hosts import SESSION, Host, line, said
 
 
@@ -149,3 +150,53 @@ def test_sessions_that_touched_a_path(host: Host) -> None:
     assert found == {"session": f"claude-code/{SESSION}", "times": 1, "last": "2026-03-01T00:01:00Z"}
     assert host.run("sessions", "for", "src", "--json").lines
     assert "no captured session" in host.run("sessions", "for", "README.md").out
+
+
+def test_a_trailer_names_the_session_where_a_person_asked_for_it(host: Host) -> None:
+    other = "0b1c2d3e-0000-4000-8000-000000000000"
+    asked = {**os.environ, "CLAUDE_CODE_SESSION_ID": SESSION}
+
+    def committed(name: str, *options: str, **more: str) -> str:
+        (host.repo / name).write_text(f"{options}{more}")
+        git(host.repo, "add", name)
+        git(host.repo, "commit", "-q", *(options or ("-m", f"add {name}")), env={**asked, **more})
+        return git(host.repo, "log", "-1", "--format=%B").rstrip()
+
+    assert host.run("hooks", "install", "--trailer").code == 3  # no agent asks for it
+    assert person(host.repo, "hooks", "install").code == 0
+    assert committed("a") == "add a"  # nor is it there with the other hooks
+    assert person(host.repo, "hooks", "install", "--trailer").code == 0
+    trailer = f"Gitmem-Session: claude-code/{SESSION}"
+    assert committed("b") == f"add b\n\n{trailer}"
+    assert committed("b", "--amend", "--no-edit").count(trailer) == 1
+    with_other = committed("c", "-m", "add c", "-m", "Signed-off-by: A <a@example.org>")
+    assert with_other == f"add c\n\nSigned-off-by: A <a@example.org>\n{trailer}"
+    editor = host.repo.parent / "editor"  # as with `commit -v`: below the line is a diff, and what is above is no word
+    editor.write_text(
+        '#!/bin/sh\n[ -n "$WORDS" ] || { sed "1,/^#/{/^#/!d}" "$1" >"$1.n"; mv "$1.n" "$1"; exit; }\n'
+        'printf "%s\\n" "$WORDS" | cat - "$1" >"$1.n"; mv "$1.n" "$1"\n'
+    )
+    editor.chmod(0o755)
+    assert committed("d", "-v", GIT_EDITOR=str(editor), WORDS="by hand") == f"by hand\n\n{trailer}"
+    (host.repo / "e").write_text("x")
+    git(host.repo, "add", "e")
+    empty = subprocess.run(
+        ["git", "commit", "-v"], cwd=host.repo, env={**asked, "GIT_EDITOR": str(editor)}, check=False
+    )
+    assert empty.returncode == 1  # aborted, as without the hook
+    git(host.repo, "rm", "-q", "--cached", "e")
+    for more in ({"CLAUDE_CODE_SESSION_ID": ""}, {"CODEX_THREAD_ID": other}, {"CLAUDE_CODE_SESSION_ID": "x y\nz"}):
+        assert committed(f"f{len(str(more))}", **more) == f"add f{len(str(more))}"  # a person; two hosts; no id
+    only_codex = {"CLAUDE_CODE_SESSION_ID": "", "CODEX_THREAD_ID": other}
+    assert committed("g", **only_codex) == f"add g\n\nGitmem-Session: codex/{other}"
+    picked = git(host.repo, "rev-parse", "HEAD~1").strip()
+    git(host.repo, "checkout", "-q", "-b", "side", "HEAD~3")
+    git(host.repo, "cherry-pick", picked, env=asked)
+    assert "Gitmem-Session" not in git(host.repo, "log", "-1", "--format=%B")  # the commit of somebody else
+    git(host.repo, "checkout", "-q", "main")
+    host.say("Add c.")
+    host.capture()
+    assert made(host, "HEAD") == [] and made(host, "HEAD~5") == [(SESSION, "trailer")]
+    assert f"codex/{other}  the message says so; that session is not here" in host.run("sessions", "for", "HEAD").out
+    assert person(host.repo, "hooks", "uninstall").code == 0
+    assert committed("h") == "add h"
