@@ -98,17 +98,17 @@ class ClaimSet:
         if not self._claims:
             return
         whole, said = texts(memory.title, memory.body)
-        found = [n for n in self._near(whole) if not (said and self._placed.get(n))]
+        found = [n for n in self._near(whole, memory.id) if not (said and self._placed.get(n))]
         if said:
-            found += [n for n in self._near(said) if n not in self._placed]
+            found += [n for n in self._near(said, memory.id) if n not in self._placed]
         told = set()
         for claim in map(self._claims.__getitem__, found):
-            if claim.id != memory.id and (claim.where, claim.id) not in told:
+            if (claim.where, claim.id) not in told:
                 told.add((claim.where, claim.id))
                 yield claim
 
-    def _near(self, text: str) -> Iterator[int]:
-        """The numbers of the texts that are near this one."""
+    def _near(self, text: str, identifier: str) -> Iterator[int]:
+        """The numbers of the texts that are near this one, which is of the record `identifier`."""
         spoken = _words_of(text)
         known = sorted(
             (len(self._with_word[code]), code) for word in spoken if (code := self._vocabulary.get(word)) is not None
@@ -138,7 +138,9 @@ class ClaimSet:
         mine = {code for _, code in known}
         hard = None
         for number in sorted(seen):
-            theirs = self._words.get(number, ())
+            if (claim := self._claims.get(number)) is None or claim.id == identifier:
+                continue
+            theirs = self._words[number]
             shared = len(mine.intersection(theirs))
             if measure(shared, len(spoken) - shared, len(theirs) - shared) < NEAR:
                 continue

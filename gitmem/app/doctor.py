@@ -14,7 +14,7 @@ from gitmem.app.meaning import meaning
 from gitmem.app.outbox import refusals
 from gitmem.app.signing import people_of
 from gitmem.app.trust import stands
-from gitmem.app.user_store import is_store, store_path
+from gitmem.app.user_store import store_path
 from gitmem.app.verify_own import own_faults
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord, GitmemError
@@ -125,7 +125,7 @@ def _own(workspace: Workspace) -> Iterator[Finding]:
             "private", "fine", f"{counted(count, 'record')} for you alone in {PRIVATE}, which is never pushed"
         )
     path = store_path(workspace.env.environ)
-    if path is not None and path.exists() and not is_store(workspace):
+    if path is not None and path.exists() and not workspace.is_user_store:
         many = len(view.place(USER).memory_ids())
         state: Literal["fine", "fault"] = "fine" if view.user is not None else "fault"
         said = f"{counted(many, 'record')} for you in all of your projects, in {path}"

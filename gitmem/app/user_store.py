@@ -6,7 +6,6 @@ It lies at `XDG_DATA_HOME/gitmem/user.git`, mode 0700, and is made when somethin
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,12 +34,6 @@ def tip(environ: Mapping[str, str]) -> str | None:
     return None if path is None else bare_tip(path, MAIN)
 
 
-def is_store(workspace: Workspace) -> bool:
-    """Whether a repository is the user's own store itself."""
-    path = store_path(workspace.env.environ)
-    return path is not None and os.path.realpath(path) == os.path.realpath(workspace.location.common_dir)
-
-
 def opened(workspace: Workspace) -> Workspace | None:
     """The store beside a project; None when there is none or this is the store itself."""
     from gitmem.app.workspace import workspace_at
@@ -48,7 +41,7 @@ def opened(workspace: Workspace) -> Workspace | None:
 
     environ = workspace.env.environ
     path = store_path(environ)
-    if path is None or not path.is_dir() or is_store(workspace):
+    if path is None or not path.is_dir() or workspace.is_user_store:
         return None
     env = replace(workspace.env, start=path)
     return workspace_at(env, bare_location(path, environ), long_lived=workspace.backend.name == "libgit2")
@@ -72,7 +65,7 @@ def made(workspace: Workspace) -> None:
     from gitmem.app.state import private_folder
     from gitmem.store.program import run
 
-    if workspace.user is None and not is_store(workspace):
+    if workspace.user is None and not workspace.is_user_store:
         path = store_path(workspace.env.environ)
         if path is None:
             raise GitmemError("there is no HOME", hint="set HOME, or XDG_DATA_HOME to a folder of yours")

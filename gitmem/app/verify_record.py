@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from gitmem.app.facts import gather
-from gitmem.app.user_store import is_store
 from gitmem.app.verify_fault import Checked
 from gitmem.app.verify_view import JudgedView
 from gitmem.errors import CorruptRecord
@@ -79,7 +78,7 @@ def judge(ground: Ground, record: Record, events: Sequence[Event]) -> None:
         looked_at = replace(change, op="edit") if event.op == "merge" else change
         facts = gather(
             ground.after, looked_at, ground.lookup, channel=_channel(event, events),
-            private_store=is_store(ground.after.workspace), proposed=event.proposed,
+            private_store=ground.after.workspace.is_user_store, proposed=event.proposed,
         )  # fmt: skip
         if record.plain:
             facts = replace(facts, plain=record.new)

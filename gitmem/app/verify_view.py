@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from gitmem.app.user_store import is_store
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord
 from gitmem.model.layout import CONFIG, MAIN, MEMORIES, USER, memory_of_path, memory_path, tombstone_path
@@ -30,7 +29,7 @@ class JudgedView(View):
     @cached_property
     def _here(self) -> frozenset[str]:
         """What the branch that is judged is: in the user's own store, the home of what is for the user."""
-        return frozenset({MAIN, USER} if is_store(self.workspace) else {MAIN})
+        return frozenset({MAIN, USER} if self.workspace.is_user_store else {MAIN})
 
     @cached_property
     def config(self) -> Config | None:

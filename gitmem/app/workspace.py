@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Final
@@ -72,6 +73,14 @@ class Workspace:
         from gitmem.app.user_store import opened
 
         return opened(self)
+
+    @cached_property
+    def is_user_store(self) -> bool:
+        """Whether this is the user's own store itself."""
+        from gitmem.app.user_store import store_path
+
+        path = store_path(self.env.environ)
+        return path is not None and os.path.realpath(path) == os.path.realpath(self.location.common_dir)
 
     def close(self) -> None:
         own = self.__dict__.get("user")

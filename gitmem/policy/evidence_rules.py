@@ -131,11 +131,12 @@ def cited_memories(change: Change, facts: Facts, config: Config | None) -> Itera
     if config is None:
         return
     after = change.after
+    found = [(where, ref) for where, ref, _ in _judged(change, facts) if isinstance(ref, MemoryRef)]
+    if not found:
+        return
     audiences = frozenset({"team"}) if after.scope.audience == "team" else frozenset(AUDIENCES)
     readable = visible(Viewer(config.projects, audiences, config.projects), at=None)
-    for where, ref, _ in _judged(change, facts):
-        if not isinstance(ref, MemoryRef):
-            continue
+    for where, ref in found:
         cited = facts.linked.get(ref.id)
         if cited is None or cited.scope.project not in config.projects or ref.id == after.id:
             message = f"{where} cites a memory that does not exist here"
