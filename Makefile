@@ -37,10 +37,10 @@ drift: $(VENV)/.dev
 	$(BIN)/python -m pytest tests/test_generated.py
 
 tests: $(VENV)/.dev
-	$(BIN)/python -m pytest -m 'not wheel' -n $(JOBS)
+	$(BIN)/python -m pytest -m 'not wheel' -n $(JOBS) --dist worksteal
 
 wheel: $(VENV)/.dev
-	$(BIN)/python -m pytest -m wheel
+	$(BIN)/python -m pytest tests/wheel
 
 demo: $(VENV)/.installed
 	@$(BIN)/python demo/run.py

@@ -16,7 +16,7 @@ from tests.conftest import git
 from tests.installed import PROGRAM, Ran, agent, person
 from tests.sync.conftest import MAIN
 
-STEPS = int(os.environ.get("SYNC_STEPS", "200"))
+STEPS = int(os.environ.get("SYNC_STEPS", "100"))
 CLONES = 20
 WORDS = [
     *(
