@@ -46,6 +46,7 @@ class Checks:
     ref: a ref's present value. is_ancestor: False too when either commit is unknown here. verify(ref, old, new):
     the reasons against the commits that lead from old to new, none when they are good. verify_staged(head_ref):
     the reasons against the tree that is about to be committed. deletion_possible: see the function of that name.
+    shared(ref, old, new): the reasons against what a push brings to a shared session.
     """
 
     head_ref: str | None
@@ -54,6 +55,7 @@ class Checks:
     verify: Callable[[str, str | None, str], Sequence[str]]
     verify_staged: Callable[[str], Sequence[str]]
     deletion_possible: Callable[[], bool]
+    shared: Callable[[str, str | None, str], Sequence[str]]
 
 
 class Move(NamedTuple):
@@ -109,7 +111,7 @@ def hook_impl(name: str, args: Sequence[str], stdin: bytes, checks: Checks) -> t
         reasons = [line for move in _transaction(args, stdin, checks) for line in _judge(move, checks)]
     else:
         moves = _update(args) if name == "update" else _pushed(name, stdin)
-        reasons = [line for move in moves for line in (*_private(name, move), *_judge(move, checks))]
+        reasons = [line for move in moves for line in (*_private(name, move, checks), *_judge(move, checks))]
     return (REFUSED if reasons else 0), [f"gitmem: {name}: refused: {reason}" for reason in reasons]
 
 
@@ -134,13 +136,15 @@ def _judge(move: Move, checks: Checks) -> list[str]:
     return [f"{ref}: {reason}" for reason in checks.verify(ref, old, new)]
 
 
-def _private(hook: str, move: Move) -> list[str]:
+def _private(hook: str, move: Move, checks: Checks) -> Sequence[str]:
     """Refs of this clone alone never travel. Taking one away where it should not be is welcome. What a server is sent
-    by `gitmem sessions share`, which runs no hook here, it may take."""
-    if hook != "pre-push" and move.ref.startswith(SHARED_SESSIONS):
+    by `gitmem sessions share`, which runs no hook here, it takes when it is a session without secrets."""
+    if move.new is None:
         return []
+    if hook != "pre-push" and move.ref.startswith(SHARED_SESSIONS):
+        return checks.shared(move.ref, move.old, move.new)
     names = [name for name in (move.source, move.ref) if name.lower().startswith(PRIVATE_SPACE)]
-    if not names or move.new is None:
+    if not names:
         return []
     return [f"{names[0]} is private to one clone and is never pushed; name the branches to push (no --mirror)"]
 

@@ -75,8 +75,16 @@ def decide_hook(env: Env, name: str, arguments: Sequence[str], stdin: bytes) -> 
             base = old if old is not None and backend.resolve(old) is not None else None
             report = verify_range(workspace, base, new)
             lines = [f"{f.commit[:10]} {f.path}: {f.code}: {f.message}" for f in report.faults]
-            more = [f"… and {len(lines) - _SHOWN} more: gitmem verify"] if len(lines) > _SHOWN else []
+            return first(lines, "gitmem verify")
+
+        def first(lines: list[str], hint: str) -> list[str]:
+            more = [f"… and {len(lines) - _SHOWN} more: {hint}"] if len(lines) > _SHOWN else []
             return lines[:_SHOWN] + more
+
+        def shared(ref: str, old: str | None, new: str) -> list[str]:
+            from gitmem.app.sessions_judged import refusals
+
+            return first(refusals(workspace, ref, old, new), "gitmem scan-secrets")
 
         def is_ancestor(old: str, new: str) -> bool:
             known = backend.resolve(old) is not None and backend.resolve(new) is not None
@@ -89,6 +97,7 @@ def decide_hook(env: Env, name: str, arguments: Sequence[str], stdin: bytes) -> 
             verify=verify,
             verify_staged=lambda head: verify_staged(workspace, head),
             deletion_possible=lambda: deletion_possible(location.common_dir, location.ref_format),
+            shared=shared,
         )
 
     return run_hook(name, arguments, stdin, open_checks)

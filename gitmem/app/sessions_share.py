@@ -14,9 +14,10 @@ from typing import Final
 from gitmem.app.scan_secrets import Scanner
 from gitmem.app.secrets_known import known_secrets
 from gitmem.app.sessions import session
+from gitmem.app.sessions_judged import judged
 from gitmem.app.sync import Pushed
 from gitmem.app.workspace import Workspace
-from gitmem.errors import NotFound, Refused, RemoteError
+from gitmem.errors import GitmemError, NotFound, Refused, RemoteError
 from gitmem.model.frozen import dataclass, replace
 from gitmem.model.judgement import Reason
 from gitmem.model.layout import MANIFEST, SHARED_SESSIONS, apart_path, sent_ref, session_folder, shared_ref
@@ -231,6 +232,11 @@ def _looked_through(
         )
         for found in scanner.result.found
     ]
+    if not reasons:
+        try:
+            judged(backend, commit, session_folder(manifest.host, manifest.session))
+        except GitmemError as error:
+            reasons = [Reason("share.malformed", error.message, "gitmem sessions verify", manifest.name)]
     return len(objects), reasons
 
 

@@ -30,6 +30,7 @@ class World:
             "verify": self.verify,
             "verify_staged": lambda ref: ["removes memory 01"],
             "deletion_possible": lambda: True,
+            "shared": lambda ref, old, new: ["a secret"] if new == C else [],
             **changes,
         }
 
@@ -247,3 +248,12 @@ def test_damage_is_refused_and_other_errors_go_through() -> None:
     assert status == 3 and "no title" in lines[0]
     with pytest.raises(NotFound):
         run_hook("pre-push", [], line, lambda: World(verify=absent).checks)
+
+
+@pytest.mark.parametrize("name", ["pre-push", "pre-receive", "update"])
+def test_a_shared_session_is_looked_through_where_it_is_taken(name: str) -> None:
+    ref = "refs/gitmem/shared/claude-code/aa/one"
+    taken = hook_impl(name, *pushed(name, ref, A, B), World().checks)[0] == 0
+    assert taken == (name != "pre-push")
+    assert hook_impl(name, *pushed(name, ref, A, C), World().checks)[0] == 3
+    assert hook_impl(name, *pushed(name, ref, A, "0" * 40), World().checks) == (0, [])

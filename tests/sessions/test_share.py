@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import subprocess
+from base64 import b64encode
 from collections.abc import Callable
+from hashlib import sha256
 from pathlib import Path
 
 import pytest
@@ -18,7 +20,7 @@ from gitmem.model.nouns import TranscriptRef
 from tests.app.conftest import env
 from tests.conftest import git
 from tests.installed import Ran, agent, person
-from tests.sessions.hosts import SESSION, Host, line, said
+from tests.sessions.hosts import SESSION, Host, line, raw, said
 from tests.sessions.test_sessions import talk
 
 __all__ = ["env"]
@@ -262,3 +264,82 @@ def committed(server: Path, files: dict[str, str]) -> str:
         ["git", "-C", str(server), "write-tree"], env={**os.environ, **index}, check=True, capture_output=True
     ).stdout
     return git(server, "commit-tree", "-m", "made", tree.decode().strip()).strip()
+
+
+def test_a_server_with_the_hooks_takes_whole_sessions_without_secrets_and_says_why_not(
+    host: Host, server: Path, tmp_path: Path
+) -> None:
+    assert person(server, "hooks", "install", "--server").code == 0
+    talk(host)
+    assert share(host, "8c2f", "--yes").code == 0
+    (ref,) = refs(server)
+    good = git(server, "rev-parse", ref).strip()
+    chunk = next(name for name in git(server, "ls-tree", "-r", "--name-only", good).split() if name.startswith("g1/"))
+    text = raw(server, f"{good}:{chunk}")
+    manifest = raw(server, f"{good}:manifest.json")
+    secret = b"ghp_" + b64encode(sha256(b"made up").digest())[:36].translate(None, b"+/=").ljust(36, b"7")
+
+    def blob(data: bytes) -> str:
+        return git(host.repo, "hash-object", "-w", "--stdin", input=data.decode()).strip()
+
+    def forged(*rows: tuple[str, str, str], parent: str = good, message: str = "made", data: bytes = text) -> str:
+        """The session with a chunk of `data`, which the manifest names, and with other rows (mode, id, path)."""
+        named = manifest.replace(sha256(text).hexdigest().encode(), sha256(data).hexdigest().encode())
+        files = {"manifest.json": ("100644", blob(named)), chunk: ("100644", blob(data))}
+        files |= {path: (mode, oid) for mode, oid, path in rows}
+        return tree_committed(host.repo, files, message, parent)
+
+    def pushed(commit: str, where: str = ref) -> str:
+        """Empty when it was taken, else what the server said."""
+        done = subprocess.run(
+            ["git", "push", "--no-verify", "origin", f"+{commit}:{where}"],
+            cwd=host.repo, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode == 0) == (
+            git(server, "for-each-ref", "--format=%(objectname)", where).strip() == commit
+        )
+        return "" if done.returncode == 0 else done.stderr
+
+    hidden = text[: -len(secret) - 4] + b" " + secret + text[-3:]  # as long as what is named
+    leaking = forged(data=hidden)
+    own = blob(b"#!/bin/sh\n")
+    assert "holds a secret (github" in pushed(leaking) and secret.decode() not in pushed(leaking)
+    assert "holds a secret" in pushed(forged(parent=leaking))  # taken away again by the next commit
+    assert "commit" in (said_of := pushed(forged(message=secret.decode()))) and "holds a secret" in said_of
+    assert "does not hash to its manifest" in pushed(forged(("100644", own, chunk)))
+    for mode, path in (("100644", "g1/run.sh"), ("100755", chunk), ("120000", chunk), ("100644", ".git/config")):
+        assert "does not belong to a session" in pushed(forged((mode, blob(text) if path == chunk else own, path)))
+    assert "may only move forward" in pushed(git(host.repo, "commit-tree", "-m", "x", f"{good}^{{tree}}").strip())
+    assert "is no place of a shared session" in pushed(good, "refs/gitmem/shared/run")
+    assert "does not belong at" in pushed(good, f"{SHARED}/claude-code/aa/another")
+    assert "is no commit" in pushed(
+        git(host.repo, "rev-parse", f"{good}^{{tree}}").strip(), f"{SHARED}/claude-code/aa/a"
+    )
+    assert git(server, "rev-parse", ref).strip() == good
+    host.say("One thing more.", first=9)
+    host.capture()
+    assert share(host, "8c2f", "--yes").code == 0 and git(server, "rev-list", "--count", ref).strip() == "2"
+    clean = forged(parent=git(server, "rev-parse", ref).strip())
+    assert pushed(clean) == ""  # by hand, and as it has to be
+
+
+def tree_committed(repo: Path, files: dict[str, tuple[str, str]], message: str, parent: str) -> str:
+    """A commit of the tree with these files, whatever they are called."""
+
+    def tree(entries: dict[str, tuple[str, str]]) -> str:
+        rows, below = [], {}
+        for path, (mode, oid) in entries.items():
+            head, _, rest = path.partition("/")
+            if rest:
+                below.setdefault(head, {})[rest] = (mode, oid)
+            else:
+                rows.append((mode, oid, head))
+        rows += [("40000", tree(found), name) for name, found in below.items()]
+        rows.sort(key=lambda row: row[2] + ("/" if row[0] == "40000" else ""))
+        data = b"".join(f"{mode} {name}".encode() + b"\0" + bytes.fromhex(oid) for mode, oid, name in rows)
+        return subprocess.run(
+            ["git", "-C", str(repo), "hash-object", "-t", "tree", "-w", "--literally", "--stdin"],
+            input=data, check=True, capture_output=True,
+        ).stdout.decode().strip()  # fmt: skip
+
+    return git(repo, "commit-tree", "-m", message, "-p", parent, tree(files)).strip()
