@@ -18,13 +18,14 @@ from gitmem.model.claims import normalise_claim
 from gitmem.model.frozen import dataclass
 from gitmem.model.nouns import EvidenceRef, Memory
 from gitmem.model.text import escape, is_clean, is_forbidden, one_line
-from gitmem.recall.budget import BYTES_PER_TOKEN, estimate, fit
+from gitmem.recall.budget import BYTES_PER_TOKEN, NAMING, estimate, fit
 from gitmem.recall.document import from_microseconds
 from gitmem.recall.query import Hit
 
 SHORT: Final = 8  # characters of an id that is shown
 LINE: Final = 160  # characters of a body on one line
 TOLD: Final = 1200  # characters of a body for a model; --full gives all of it
+SHORT_BODY: Final = 320  # the same where there is room for no more
 CITED: Final = 2  # references that a line names
 ANSWERS: Final = 2  # solutions of one problem that a model is told in full, the newest
 TITLE_LINE: Final = 100
@@ -101,11 +102,13 @@ def pointer_line(item: Item, style: Style) -> str:
     return f"  {style(memory.id[:SHORT], 'bold')}  {kind}  {title}"
 
 
-def item_data(item: Item, now: datetime, *, full: bool = False, whole: Sequence[Beside] = ()) -> dict[str, Any]:
-    """One memory for a model. whole: what is told in full of what belongs beside it."""
+def item_data(
+    item: Item, now: datetime, *, full: bool = False, whole: Sequence[Beside] = (), most: int = TOLD
+) -> dict[str, Any]:
+    """One memory for a model. whole: what is told in full of what belongs beside it. most: characters of its body."""
     memory = item.memory
     body = memory.body if _adds(memory) else ""
-    body = body if full or len(body) <= TOLD else body[: TOLD - 1] + "…"
+    body = body if full or len(body) <= most else body[: most - 1] + "…"
     data: dict[str, Any] = {
         "id": memory.id[:SHORT],
         "kind": memory.kind,
@@ -138,11 +141,12 @@ def item_data(item: Item, now: datetime, *, full: bool = False, whole: Sequence[
 @dataclass(frozen=True)
 class Block:
     """A framed block for a model. text: "" when there is nothing to say. told: what it holds in full, also beside
-    another. tokens: of all of it, as they are estimated."""
+    another. named: what it names by title only. tokens: of all of it, as they are estimated."""
 
     text: str = ""
     told: tuple[Item, ...] = ()
     tokens: int = 0
+    named: tuple[Item, ...] = ()
 
 
 def prompt(
@@ -158,7 +162,7 @@ def prompt(
 def block(
     items: Sequence[Item], *, now: datetime, boundary: str, commit: str, budget: int | None, full: bool = False,
     title: str = "", notes: Iterable[str] = (), turn: Callable[[Item], int] = lambda _: 0,
-    is_new: Callable[[Hit], bool] = lambda _: True,
+    is_new: Callable[[Hit], bool] = lambda _: True, is_named: Callable[[Hit], bool] = lambda _: False,
 ) -> Block:  # fmt: skip
     """The block for a model, at most `budget` tokens.
 
@@ -166,7 +170,7 @@ def block(
 
     boundary: fresh random text. commit: of the branch that was read. notes: said last, as they change most. turn: what
     fits stands in this order, and as it was given where that is equal. is_new: what the reader holds already is not
-    told again beside another.
+    told again beside another. is_named: of what the reader has the title, which is not given again.
     """
     said = [_json({"note": note}) + "\n" for note in notes]
     if not items and not said:
@@ -183,14 +187,17 @@ def block(
 
     def ways(item: Item) -> list[_Way]:
         answers = [near for near in item.beside if near.answers and is_new(near.hit)][:ANSWERS]
-        told = [tuple(answers[:count]) for count in range(len(answers), -1, -1)]
-        return [_Way(item, whole, _json(item_data(item, now, full=full, whole=whole)) + "\n") for whole in told]
+        told = [(tuple(answers[:count]), TOLD) for count in range(len(answers), -1, -1)]
+        if len(item.memory.body) > SHORT_BODY and not full:
+            told.append(((), SHORT_BODY))
+        data = ((whole, item_data(item, now, full=full, whole=whole, most=most)) for whole, most in told)
+        return [_Way(item, whole, _json(row) + "\n") for whole, row in data]
 
     def name(item: Item) -> str:
-        return _json(_pointer(item)) + "\n"
+        return "" if is_named(item.hit) else _json(_pointer(item)) + "\n"
 
     shown, pointers, omitted = _packed([(ways(item), name(item)) for item in items], room)
-    out = [*(way.text for way in sorted(shown, key=lambda way: turn(way.item))), *pointers]
+    out = [*(way.text for way in sorted(shown, key=lambda way: turn(way.item))), *map(name, pointers)]
     if not out and not said:
         return Block()
     left_out = _json({"left_out": omitted, "why": f"budget of {budget} tokens"}) + "\n"
@@ -198,7 +205,8 @@ def block(
         out.append(left_out)
     text = opening + "".join((*out, *said)) + closing
     told = [one for way in shown for one in (way.item, *map(_as_item, way.whole))]
-    return Block(text, tuple({item.memory.id: item for item in reversed(told)}.values()), estimate(text))
+    whole = tuple({item.memory.id: item for item in reversed(told)}.values())
+    return Block(text, whole, estimate(text), tuple(pointers))
 
 
 @dataclass(frozen=True)
@@ -210,24 +218,36 @@ class _Way:
     text: str
 
 
-def _packed(rows: Sequence[tuple[Sequence[_Way], str]], room: int | None) -> tuple[list[_Way], list[str], int]:
+def _packed(rows: Sequence[tuple[Sequence[_Way], str]], room: int | None) -> tuple[list[_Way], list[Item], int]:
     """What is told of `rows`, best first, in `room` tokens, each with its ways, the fullest first, and the line that
-    names it: in full, by name, and the number of the rest. What is told in full beside another has none of its own."""
+    names it, "" when it needs none: in full, by name, and the number of the rest. What is told in full beside another
+    has none of its own. What does not fit even alone takes no room of what comes behind it, and is named last."""
     apart: set[str] = set()
     for ways, _ in rows:
         if ways[0].item.memory.id not in apart:
             apart.update(near.hit.id for near in ways[0].whole)
     while True:
         left = [row for row in rows if row[0][0].item.memory.id not in apart]
-        costs = [(*(estimate(way.text) for way in ways), estimate(name)) for ways, name in left]
-        found = fit(costs, room)
-        shown = [ways[way] for (ways, _), way in zip(left, found.ways, strict=False)]
+        apiece = [room is None or estimate(ways[-1].text) <= room for ways, _ in left]
+        small = [row for row, fits in zip(left, apiece, strict=True) if fits]
+        large = [row for row, fits in zip(left, apiece, strict=True) if not fits]
+        kept = min(sum(estimate(name) for _, name in large), int(NAMING * (room or 0)))
+        costs = [(*(estimate(way.text) for way in ways), estimate(name)) for ways, name in small]
+        found = fit(costs, None if room is None else room - kept)
+        shown = [ways[way] for (ways, _), way in zip(small, found.ways, strict=False)]
         told = {near.hit.id for way in shown for near in way.whole}
         lost = {ways[0].item.memory.id for ways, _ in rows} & apart - told
         if not lost:
-            last = found.full + found.named
-            return shown, [name for _, name in left[found.full : last]], len(left) - last
+            break
         apart -= lost
+    spent, named, omitted = found.tokens, [], 0
+    for number, (ways, name) in enumerate([*small[found.full :], *large]):
+        if name and (number < found.named or room is None or spent + estimate(name) <= room):
+            spent += 0 if number < found.named else estimate(name)
+            named.append(ways[0].item)
+        elif name:
+            omitted += 1
+    return shown, named, omitted
 
 
 def framed(rows: Iterable[Mapping[str, Any]], *, boundary: str, title: str, budget: int, commit: str = "") -> str:

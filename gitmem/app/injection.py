@@ -147,6 +147,7 @@ def _prompt(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Blo
 
 def _edit(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Block:
     from gitmem.app.context import context, path_from_top
+    from gitmem.app.recalling import HAPPENED
 
     paths = []
     for path in heard.paths:
@@ -156,7 +157,7 @@ def _edit(ground: Ground, heard: Said, known: shown.Shown, budget: int) -> Block
         return Block()
     found = context(ground, [str(Path(ground.work_tree or "") / path) for path in paths], _ITEMS, companions=False)
     is_new = _news(ground, known)
-    items = [item for item in found.answer.items if is_new(item.hit)]
+    items = [item for item in found.answer.items if item.memory.kind not in HAPPENED and is_new(item.hit)]
     return _block(ground, items, budget, ", ".join(found.paths), known)
 
 
@@ -173,6 +174,7 @@ def _block(
     return block(
         items, now=ground.now, boundary=ground.env.random(8).hex(), commit=ground.commit, budget=budget, title=title,
         notes=notes, turn=turn, is_new=lambda hit: version(hit) not in known.versions,
+        is_named=lambda hit: version(hit) in known.named,
     )  # fmt: skip
 
 
@@ -184,7 +186,9 @@ def version(hit: Hit) -> str:
 def _with(known: shown.Shown, told: Sequence[Block], now: datetime) -> shown.Shown:
     hits = [item.hit for part in told for item in part.told]
     since = {**{hit.id: int(now.timestamp()) for hit in hits}, **known.since}
-    return replace(known, versions=tuple(dict.fromkeys((*known.versions, *map(version, hits)))), since=since)
+    versions = tuple(dict.fromkeys((*known.versions, *map(version, hits))))
+    titles = dict.fromkeys((*known.named, *(version(item.hit) for part in told for item in part.named)))
+    return replace(known, versions=versions, named=tuple(titles), since=since)
 
 
 def asked(prompt: str) -> str:

@@ -23,11 +23,12 @@ _PLAIN: Final = 120  # characters
 
 @dataclass(frozen=True)
 class Shown:
-    """versions: of memories that the session holds, the oldest first. briefed: it holds a brief. since: Unix seconds of
-    when it was told of each memory first, by id."""
+    """versions: of memories that the session holds, the oldest first. briefed: it holds a brief. named: versions of
+    which it holds the title only. since: Unix seconds of when it was told of each memory first, by id."""
 
     versions: tuple[str, ...] = ()
     briefed: bool = False
+    named: tuple[str, ...] = ()
     since: Mapping[str, int] = field(default_factory=dict)
 
 
@@ -59,11 +60,13 @@ def _file(name: str) -> str:
 
 def load(path: Path) -> Shown:
     data = state.load(path.parent, path.name)
-    versions = data.get("versions")
-    known = tuple(one for one in versions if isinstance(one, str)) if isinstance(versions, list) else ()
+    known, named = (
+        tuple(one for one in found if isinstance(one, str)) if isinstance(found, list) else ()
+        for found in (data.get("versions"), data.get("named"))
+    )
     since = data.get("since")
     times = {name: at for name, at in since.items() if type(at) is int} if isinstance(since, dict) else {}
-    return Shown(known, data.get("briefed") is True, times)
+    return Shown(known, data.get("briefed") is True, named, times)
 
 
 def told_since(private: Path, host: str, name: str) -> Mapping[str, int]:
@@ -75,7 +78,10 @@ def told_since(private: Path, host: str, name: str) -> Mapping[str, int]:
 def save(path: Path, shown: Shown) -> None:
     is_new = not path.with_name(f"{path.name}.json").exists()
     since = dict(list(shown.since.items())[-MOST_IDS:])
-    kept = {"versions": list(shown.versions[-MOST_IDS:]), "briefed": shown.briefed, "since": since}
+    kept = {
+        "versions": list(shown.versions[-MOST_IDS:]), "briefed": shown.briefed,
+        "named": list(shown.named[-MOST_IDS:]), "since": since,
+    }  # fmt: skip
     state.save(path.parent, path.name, kept)
     if is_new:
         _forget(sorted(path.parent.glob("*.json"), key=_changed)[:-MOST_SESSIONS])

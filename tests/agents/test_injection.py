@@ -204,6 +204,36 @@ def test_every_block_keeps_its_budget_and_the_settings_say_how_large_it_is(repo:
     assert "inject.json is no JSON object of numbers" in person(repo, "status").out
 
 
+def test_what_is_too_long_for_a_block_is_named_once_and_keeps_nothing_out(repo: Path, seal: Path) -> None:
+    assert person(repo, "init").code == 0
+    long = "The harbour crane stands on rails that were laid in the year of the flood and moved twice since"
+    remember(repo, "convention", long, "-b", "rails " * 200, "-p", "src/pool.py")
+    remember(repo, "fact", FACT, "-p", "src/**")
+    config = seal / ".config/gitmem/inject.json"
+    config.parent.mkdir(parents=True)
+    config.write_text('{"edit": 220, "brief": 0}')
+    first = edits(repo, str(repo / "src/pool.py"))
+    rows = [json.loads(line) for line in first.split("\n")[2:-2]]
+    assert {row["title"]: "status" in row for row in rows} == {FACT: True, long: False}
+    assert edits(repo, str(repo / "src/pool.py")) == ""
+    config.write_text('{"edit": 400, "brief": 0}')  # where there is room it is told after all, with its body cut
+    assert "rails rails" in edits(repo, str(repo / "src/pool.py"))
+    assert edits(repo, str(repo / "src/pool.py")) == ""
+
+
+def test_unasked_comes_what_holds_and_not_what_shares_a_word_or_once_happened(known: Path) -> None:
+    started(known)
+    went = "The ferry was late and the harbour crane was idle all day"
+    for kind, title in (("episode", went), ("change", "Rename the ferry timetable to its winter plan")):
+        remember(known, kind, title)
+        assert title in agent(known, "recall", title).out  # whoever asks is told
+    assert prompted(known, went) == "" and edits(known, str(known / "src/pool.py"), "s-3").count("ferry") == 0
+    assert prompted(known, "the ferry timetable: which plan for the summer and the pier?") == ""
+    assert "Rename the ferry" in prompted(known, "rename the ferry timetable to its winter plan")
+    assert prompted(known, "sockets") == ""  # one word in common is chance
+    assert FACT in prompted(known, "idle sockets")
+
+
 def test_nothing_withheld_is_told_at_any_event(repo: Path, seal: Path) -> None:
     made(repo)
     asks = "harbour crane"
