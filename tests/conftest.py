@@ -51,6 +51,7 @@ def seal(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     (home / ".gitconfig").write_text(
         "[user]\n\tname = Test Person\n\temail = person@example.invalid\n"
         '[init]\n\tdefaultBranch = main\n[protocol "file"]\n\tallow = always\n[advice]\n\tdetachedHead = false\n'
+        "[maintenance]\n\tauto = false\n"  # two processes less for each commit, fetch and push, which had nothing to do
     )
     environment = sealed_environment(home)
     for name in set(os.environ) - set(environment):
