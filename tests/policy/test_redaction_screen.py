@@ -18,11 +18,15 @@ from gitmem.policy.layers import Layer, carried, readings
 from gitmem.policy.patterns import compiled
 from gitmem.policy.screening import may_match, relaxed, scan
 from gitmem.policy.secret_rules import RULES
+from gitmem.policy.secrets import candidates
 from tests.policy.test_secrets import LABELLED, TOKENS
 
 
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
-def test_the_screen_lets_no_match_pass(rule: Any) -> None:
+def test_the_screen_and_the_keyword_filter_let_no_match_pass(rule: Any) -> None:
+    """Whatever a pattern matches holds one of its keywords, in every case of its letters, and is screened."""
+    assert rule in RULES
+
     @settings(deadline=None, max_examples=40, suppress_health_check=list(HealthCheck))
     @given(st.from_regex(rule.pattern, fullmatch=True))
     def holds(text: str) -> None:
@@ -30,6 +34,8 @@ def test_the_screen_lets_no_match_pass(rule: Any) -> None:
         if compiled(rule.pattern).search(data):
             assert compiled(relaxed(rule.pattern)).search(data)
             assert may_match(data)
+        if compiled(rule.pattern).search(data.decode()):
+            assert rule in candidates(text)
 
     holds()
 
