@@ -103,6 +103,13 @@ def installed(env: Env, name: str, work_tree: Path | None) -> list[Path]:
     return [path for path in _files(env, name, work_tree) if wanted in _named(env, name, path)]
 
 
+def taken_out(env: Env, name: str, work_tree: Path | None) -> list[Path]:
+    """The files into which the hook was put, and in which it is no more, without `uninstall`."""
+    put = [Path(path) for path, entry in receipts(env).items() if entry.get("host") == name]
+    there = installed(env, name, work_tree)
+    return [path for path in _files(env, name, work_tree) if path in put and path not in there]
+
+
 def injecting(env: Env, name: str, work_tree: Path | None) -> list[str]:
     """The events at which the host is told to ask what its agent should know, as its files are now."""
     bell = command(env, name)

@@ -97,12 +97,14 @@ def session(workspace: Workspace, wanted: str) -> StoredSession:
 def turns(
     workspace: Workspace,
     stored: StoredSession,
-    *,
     generation: int | None = None,
     roles: Sequence[str] = (),
     record: str | None = None,
+    *,
+    damaged: list[tuple[int, int]] | None = None,
 ) -> Iterator[Turn]:
-    """Who said what in one generation, the last unless named. `record`: only of the record or call that begins so."""
+    """Who said what in one generation, the last unless named. `record`: only of the record or call that begins so.
+    `damaged`: as `Transcripts.turns`."""
     chosen = stored.manifest.last if generation is None else stored.manifest.generation(generation)
     if chosen is None:
         raise NotFound(f"{stored.manifest.name} has no generation {generation}", hint="gitmem sessions show without it")
@@ -113,7 +115,7 @@ def turns(
             if chosen.chunks
             else "",
         )
-    for turn in Transcripts(workspace).turns(stored, chosen):
+    for turn in Transcripts(workspace).turns(stored, chosen, damaged):
         ids = (turn.record, turn.call or "")
         if (not roles or turn.speaker in roles) and (record is None or any(i.startswith(record) for i in ids)):
             yield turn

@@ -14,6 +14,7 @@ from gitmem.app.sessions_search import (
     Hit,
     Looked,
     Row,
+    answered,
     coverage,
     is_asked,
     least_weight,
@@ -42,11 +43,12 @@ def from_sessions(workspace: Workspace, asked: Asked, wanted: list[str]) -> Answ
     least = least_weight(weights)
     found = [row for row in scan.found if fsum(weights.get(word, 0.0) for word in row.counts) >= least]
     best = _foremost(found, weights) if len(found) > sessions_search.MOST_RANKED else found
+    picked = ranked(asked, best, weights, scan.speakers)
     hits = [
         Hit(scan.stored[row.session], scan.stored[row.session].manifest.generations[-1].number, row.turn, score)
-        for row, score in ranked(asked, best, weights, scan.speakers)
+        for row, score in picked.turns
     ]
-    return Answer(tuple(hits), len(found), coverage(workspace, scan.looked()))
+    return answered(picked, hits, len(found), coverage(workspace, scan.looked()))
 
 
 def _foremost(found: list[Row], weights: dict[str, float]) -> list[Row]:

@@ -21,9 +21,10 @@ from gitmem.app.transcripts import adapter_of
 from gitmem.app.workspace import Workspace
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass
+from gitmem.model.layout import session_folder
 from gitmem.model.times import format_instant
 from gitmem.model.tokens import tokens
-from gitmem.recall.turns import TurnInfo, rank_turns
+from gitmem.recall.turns import TurnInfo, rank_sessions, rank_turns
 from gitmem.recall.words import QUESTION_WORDS
 from gitmem.store.sessions import StoredSession
 
@@ -39,13 +40,15 @@ _B: Final = 0.75
 # the rarest: asked with one other, it leaves no answer.
 MOST: Final = 0.5
 MOST_WORDS: Final = 10  # of a longer question the rarest count
+OF_A_SESSION: Final = 3  # turns that are given of each when sessions are asked for
 MOST_RANKED: Final = 2000  # turns that are ranked; of more those with every word, then the latest
 
 
 @dataclass(frozen=True)
 class Asked:
     """What to search. `roles` are speakers. `since` and `until` bound the time of a turn, `path` a file that the
-    session touched, `session` its id or a prefix of it."""
+    session touched, `session` its id or a prefix of it. `by` session: the best sessions are answered, `limit` of them,
+    each with its best turns."""
 
     words: str
     roles: Sequence[str] = DEFAULT
@@ -56,6 +59,7 @@ class Asked:
     path: str | None = None
     order: Literal["relevance", "time"] = "relevance"
     limit: int = 10
+    by: Literal["turn", "session"] = "turn"
 
 
 @dataclass(frozen=True)
@@ -91,11 +95,17 @@ class Coverage:
 
 @dataclass(frozen=True)
 class Answer:
-    """The best hits, how many there were, and the coverage."""
+    """The best hits, how many turns there were, and the coverage.
+
+    When sessions were asked for: `sessions`, (name, score, which is 1 for the best), in the order of their hits, and
+    `others`, how many more were found.
+    """
 
     hits: tuple[Hit, ...]
     total: int
     coverage: Coverage
+    sessions: tuple[tuple[str, float], ...] = ()
+    others: int = 0
 
 
 def search(workspace: Workspace, asked: Asked) -> Answer:
@@ -145,11 +155,18 @@ def least_weight(weights: dict[str, float]) -> float:
     return MOST * fsum(weights.values())
 
 
-def ranked(
-    asked: Asked, found: list[Row], weights: dict[str, float], speakers: Iterable[str]
-) -> list[tuple[Row, float]]:
-    """The best turns of those `found`, which are in the order of sessions and turns. `speakers`: of all that was
-    looked at."""
+class Best(NamedTuple):
+    """What is answered, the best first. sessions: (`session_folder`, score) when they were asked for; others: how many
+    more were found."""
+
+    turns: list[tuple[Row, float]]
+    sessions: dict[str, float]
+    others: int
+
+
+def ranked(asked: Asked, found: list[Row], weights: dict[str, float], speakers: Iterable[str]) -> Best:
+    """The best turns, or sessions, of those `found`, which are in the order of sessions and turns. `speakers`: of all
+    that was looked at."""
     mean = sum(row.length for row in found) / len(found) if found else 1.0
     own, infos = {}, [TurnInfo(f"of {name}", f"of {name}", 0, name) for name in speakers]
     for row in found:
@@ -158,8 +175,28 @@ def ranked(
         infos.append(TurnInfo(name, row.session, row.position, row.turn.speaker, row.turn.at))
     scores = dict(rank_turns(own, infos, asked.words))
     hits = [(row, scores[f"{row.session}#{row.number}"]) for row in found]
-    by_time = asked.order == "time"
-    return nlargest(asked.limit, hits, key=lambda hit: _instant(hit[0].turn) if by_time else hit[1])
+    if asked.by == "turn":
+        by_time = asked.order == "time"
+        hits.sort(key=lambda hit: -(_instant(hit[0].turn) if by_time else hit[1]))
+        return Best(_each_once(hits)[: asked.limit], {}, 0)
+    of: dict[str, list[tuple[Row, float]]] = {}
+    for hit in hits:
+        of.setdefault(hit[0].session, []).append(hit)
+    sessions = rank_sessions(own, infos, asked.words)
+    if asked.order == "time":
+        latest = {name: max(_instant(row.turn) for row, _ in own_hits) for name, own_hits in of.items()}
+        sessions.sort(key=lambda pair: -latest[pair[0]])
+    kept = dict(sessions[: asked.limit])
+    best = [hit for name in kept for hit in nlargest(OF_A_SESSION, of[name], key=lambda hit: hit[1])]
+    return Best(best, kept, len(sessions) - len(kept))
+
+
+def _each_once(hits: list[tuple[Row, float]]) -> list[tuple[Row, float]]:
+    """Without the copies of a record: hosts write what was said before again, in a session that goes on in another."""
+    first: dict[tuple[str, str], tuple[Row, float]] = {}
+    for hit in hits:
+        first.setdefault((hit[0].turn.record, hit[0].turn.text), hit)
+    return list(first.values())
 
 
 def _score(counts: Counter[str], length: int, mean: float, weights: dict[str, float]) -> float:
@@ -169,6 +206,15 @@ def _score(counts: Counter[str], length: int, mean: float, weights: dict[str, fl
 
 def _instant(turn: Turn) -> float:
     return turn.at.timestamp() if turn.at else 0.0
+
+
+def answered(best: Best, hits: Sequence[Hit], total: int, coverage: Coverage) -> Answer:
+    """`hits`: of `best.turns`, those that can be read still."""
+    names = {
+        session_folder(hit.stored.manifest.host, hit.stored.manifest.session): hit.stored.manifest.name for hit in hits
+    }
+    sessions = tuple((names[folder], score) for folder, score in best.sessions.items() if folder in names)
+    return Answer(tuple(hits), total, coverage, sessions, best.others)
 
 
 @dataclass(frozen=True)

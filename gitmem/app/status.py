@@ -179,6 +179,9 @@ class _Look:
                 found = self._missing(name, watched, installed)
             else:
                 found = self._judged(origins, waiting, swept, rung, installed)
+            lost = agents.taken_out(self._env, name, self._top) if name in HOSTS and found[0] == "fresh" else []
+            if lost:
+                found = ("stale", f"its hook is no longer in {lost[0]}", f"gitmem install {name}")
             off = switched_off(self._env.environ) if name == "codex" and installed else None
             if off is not None:
                 found = ("stale", f"it runs no hook: [features] hooks is false in {off}", "switch hooks on there")

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from gitmem.app.capture_progress import Progress
     from gitmem.app.workspace import Workspace
     from gitmem.capture.adapter import Adapter
-    from gitmem.capture.turns import Turn
+    from gitmem.capture.turns import Record, Turn
     from gitmem.model.sessions import Generation
     from gitmem.store.sessions import StoredSession
 
@@ -24,15 +24,19 @@ class Transcripts:
 
     workspace: Workspace
 
-    def turns(self, stored: StoredSession, generation: Generation) -> Iterator[Turn]:
-        """None for a host whose adapter is not installed here."""
+    def turns(
+        self, stored: StoredSession, generation: Generation, damaged: list[tuple[int, int]] | None = None
+    ) -> Iterator[Turn]:
+        """None for a host whose adapter is not installed here. The bytes [start, end) of lines that cannot be read, or
+        not all of them, are added to `damaged`."""
         from gitmem.capture.records import records
         from gitmem.capture.turns import of_child
 
         adapter = adapter_of(stored.manifest.host)
         if adapter is None:
             return iter(())
-        said = adapter.turns(records(stored.stream(generation), stored.manifest.suffix))
+        found = records(stored.stream(generation), stored.manifest.suffix)
+        said = adapter.turns(found if damaged is None else _noted(found, damaged))
         return of_child(said) if stored.manifest.parent else said
 
     @cached_property
@@ -68,6 +72,13 @@ class Transcripts:
         return (
             f"{stored.manifest.host} has deleted the session; {size:,} bytes captured until {stored.manifest.captured}"
         )
+
+
+def _noted(records: Iterator[Record], damaged: list[tuple[int, int]]) -> Iterator[Record]:
+    for record in records:
+        if record.damaged:
+            damaged.append((record.start, record.end))
+        yield record
 
 
 def adapter_of(host: str) -> Adapter | None:

@@ -110,7 +110,8 @@ def show(
     workspace = open_workspace(door.env)
     stored = app_sessions.session(workspace, session)
     _check_roles(role)
-    shown = list(app_sessions.turns(workspace, stored, generation=generation, roles=role or (), record=record))
+    torn: list[tuple[int, int]] = []
+    shown = list(app_sessions.turns(workspace, stored, generation, role or (), record, damaged=torn))
     chosen = stored.manifest.last if generation is None else stored.manifest.generation(generation)
     assert chosen  # noqa: S101 - `turns` has raised otherwise
     short = {} if door.as_json else _shortest({turn.record for turn in shown})
@@ -131,7 +132,12 @@ def show(
         if hashed:
             door.say(f"    {door.style(hashed, 'dim')}")
     if door.as_json:
+        if torn:
+            door.data({"summary": {"damaged": torn}})
         return
+    if torn:
+        places = ", ".join(f"{start}-{end}" for start, end in torn[:3]) + (", …" if len(torn) > 3 else "")
+        door.note(f"{counted(len(torn), 'record')} cannot be read, or not all of it; kept as it is, bytes {places}")
     where = app_sessions.where_is_origin(Transcripts(workspace), stored)
     gone = "; the host has deleted its file" if where == "gone" else ""
     more = f", {len(shown) - limit} more" if limit is not None and len(shown) > limit else ""
@@ -242,7 +248,7 @@ def restore(
 
 def search(
     ctx: typer.Context,
-    words: Annotated[list[str], typer.Argument(help="Words that all stand in one turn.", metavar="WORDS")],
+    words: Annotated[list[str], typer.Argument(help="Words; most of them stand in one turn.", metavar="WORDS")],
     host: Host = None,
     role: Roles = None,
     every: Annotated[
@@ -255,13 +261,16 @@ def search(
         str | None, typer.Option("--path", "-p", help="Only sessions that touched this file or folder.")
     ] = None,
     order: Annotated[str, typer.Option(help="relevance or time (the latest first).")] = "relevance",
+    by: Annotated[str, typer.Option(help="turn, or session: the best sessions with three turns each.")] = "turn",
     limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=1000, help="At most so many.")] = 10,
 ) -> None:
-    """The turns in which all the words stand, each as it is cited; or what was looked at and found without them."""
+    """The turns in which most of the words stand, each as it is cited; or what was looked at and found without them."""
     door: Door = ctx.obj
     _check_roles(role)
     if order not in ("relevance", "time"):
         raise UsageError(f"--order takes relevance or time, not {order!r}", hint="gitmem sessions search --help")
+    if by not in ("turn", "session"):
+        raise UsageError(f"--by takes turn or session, not {by!r}", hint="gitmem sessions search --help")
     asked = app_search.Asked(
         words=" ".join(words),
         roles=tuple(role) if role else SPEAKERS if every else app_search.DEFAULT,
@@ -272,13 +281,25 @@ def search(
         path=path,
         order="time" if order == "time" else "relevance",
         limit=limit,
+        by="session" if by == "session" else "turn",
     )
     answer = app_search.search(open_workspace(door.env), asked)
+    of = dict(answer.sessions)
+    told = ""
     for hit in answer.hits:
-        cite = f"transcript:{hit.stored.manifest.name}#{hit.turn.record}"
+        name = hit.stored.manifest.name
+        cite = f"transcript:{name}#{hit.turn.record}"
+        if name in of and name != told and not door.as_json:
+            door.say(f"{door.style(name, 'bold')}  {of[name]:.2f}")
+        told = name
         if door.as_json:
-            data = {"host": hit.stored.manifest.host, "session": hit.stored.manifest.session, "cite": cite}
+            data: dict[str, object] = {
+                "host": hit.stored.manifest.host,
+                "session": hit.stored.manifest.session,
+                "cite": cite,
+            }
             data |= {"fetched": hit.stored.fetched} if hit.stored.fetched else {}
+            data |= {"session_score": round(of[name], 3)} if name in of else {}
             door.data(
                 {**data, "generation": hit.generation, "score": round(hit.score, 3), **_turn_data(hit.turn, full=False)}
             )
@@ -291,7 +312,8 @@ def search(
     coverage = answer.coverage
     if door.as_json:
         own = {name: getattr(coverage, name) for name in coverage.__dataclass_fields__}
-        door.data({"summary": {"shown": len(answer.hits), "total": answer.total, "coverage": own}})
+        more: dict[str, object] = {"sessions": len(of), "other_sessions": answer.others} if by == "session" else {}
+        door.data({"summary": {"shown": len(answer.hits), "total": answer.total, **more, "coverage": own}})
         return
     _say_coverage(door, answer, asked)
 
@@ -301,6 +323,9 @@ def _say_coverage(door: Door, answer: Any, asked: Any) -> None:
     if not answer.hits:
         counts = ", ".join(f"{word} in {counted(n, 'turn')}" for word, n in coverage.words.items())
         door.say(f"no turn has most of these words: {door.style(counts)}")
+    elif answer.sessions:
+        if answer.others:
+            door.note(f"{counted(answer.others, 'session')} more: --limit {len(answer.sessions) + answer.others}")
     elif answer.total > len(answer.hits):
         door.note(f"{answer.total - len(answer.hits):,} more: --limit {min(answer.total, 1000)}")
     hosts = ", ".join(
@@ -330,7 +355,7 @@ def _group() -> typer.Typer:
     app = blank()
     app.command("list", epilog="Example: gitmem sessions list")(listing)
     app.command(epilog="Example: gitmem sessions show 8c2f6a10 --role human")(show)
-    app.command(epilog='Example: gitmem sessions search "redis timeout" --role tool')(search)
+    app.command(epilog='Example: gitmem sessions search "redis timeout" --role tool    (or: --by session)')(search)
     app.command("for", epilog="Example: gitmem sessions for HEAD")(sessions_for.made)
     app.command(epilog="Example: gitmem sessions verify")(verify)
     app.command(epilog="Example: gitmem sessions restore 8c2f6a10")(restore)

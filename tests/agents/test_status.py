@@ -178,3 +178,21 @@ def test_codex_with_its_hooks_switched_off_is_stale(host: Host) -> None:
         (home / "config.toml").write_text(text)
         row = rows(host)["codex"]
         assert (row["state"] == "stale" and "runs no hook" in row["reason"]) is off, (text, row)
+
+
+def test_a_hook_that_another_program_took_out_is_told(host: Host, seal: Path) -> None:
+    """Case B111: a program that runs writes back the settings that it had read before."""
+    settings = seal / ".claude/settings.json"
+    settings.write_text('{"model": "opus"}\n')
+    host.say("one")
+    host.capture()
+    assert person(host.repo, "install", "claude-code", "--yes").code == 0
+    (host.repo / ".git/gitmem/spool").mkdir()
+    (host.repo / ".git/gitmem/spool/claude-code.rung").touch()
+    assert state(host) == ("fresh", "all is captured", 0)
+    settings.write_text('{"model": "opus"}\n')
+    assert state(host) == ("stale", f"its hook is no longer in {settings}", 1)
+    assert person(host.repo, "install", "claude-code", "--yes").code == 0
+    assert state(host)[0] == "fresh"
+    settings.write_text('{"model": "opus"}\n')
+    assert person(host.repo, "uninstall", "--yes").code == 0 and state(host)[0] == "fresh"

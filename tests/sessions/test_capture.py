@@ -74,6 +74,11 @@ def test_bad_bytes_stay_as_they_are(host: Host) -> None:
     path = host.write(row + b"\0" * 300 + b"\n" + b'{"bad": "\xff\xfe"}\r\n' + row[:-1] + row + b"no json at all\n")
     host.capture()
     assert host.stored() == path.read_bytes()
+    shown = host.run("sessions", "show", SESSION)  # and it is told where they are
+    assert (
+        f"3 records cannot be read, or not all of it; kept as it is, bytes {len(row)}-{len(row) + 300}, " in shown.err
+    )
+    assert len(host.run("sessions", "show", SESSION, "--json").lines[-1]["summary"]["damaged"]) == 3
 
 
 def test_a_rewritten_file_begins_a_generation_beside_the_old_one(host: Host) -> None:

@@ -64,7 +64,7 @@ def corpus(host: Host, env: Callable[..., Env]) -> Iterator[Workspace]:
 
 def told(answer: Answer) -> Any:
     hits = [(h.stored.ref, h.generation, h.turn, round(h.score, 9)) for h in answer.hits]
-    return hits, answer.total, answer.coverage
+    return hits, answer.total, answer.coverage, answer.sessions, answer.others
 
 
 def same(workspace: Workspace, asked: Asked) -> Answer:
@@ -86,6 +86,7 @@ questions = st.builds(
     path=st.sampled_from([None, None, "src/pool.py", "docs", "nowhere"]),
     order=st.sampled_from(["relevance", "time"]),
     limit=st.integers(1, 200),
+    by=st.sampled_from(["turn", "session"]),
 )
 
 
@@ -147,3 +148,39 @@ def test_what_is_damaged_is_said_by_both(host: Host, corpus: Workspace) -> None:
     git(host.repo, "update-ref", ref, git(host.repo, "commit-tree", "-m", "x", blob).strip())
     answer = same(corpus, Asked("redis pool", limit=1000))
     assert len(answer.coverage.damaged) == 1 and answer.coverage.sessions == {"claude-code": 4}
+
+
+def test_sessions_are_found_by_their_best_turns(host: Host) -> None:
+    """A session in which it was spoken of several times stands before one that names it once; three turns of each."""
+    talks = {
+        1: ["The redis timeout again."],
+        2: [f"Redis: the timeout is {n} seconds." for n in range(5)],
+        3: ["Lamp."],
+    }
+    for number, texts in talks.items():
+        told = (said(10 * number + n, text, host.repo, session=session(number)) for n, text in enumerate(texts))
+        host.write(b"".join(map(line, told)), session(number))
+    host.capture()
+    *hits, last = host.run("sessions", "search", "redis timeout", "--by", "session", "--json").lines
+    assert [hit["session"] for hit in hits] == [session(2)] * 3 + [session(1)]
+    assert hits[0]["session_score"] == 1.0 > hits[-1]["session_score"]
+    assert last["summary"]["sessions"] == 2 and last["summary"]["total"] == 6
+    shown = host.run("sessions", "search", "redis timeout", "--by", "session", "-n", "1")
+    assert shown.out.startswith(f"claude-code/{session(2)}  1.00\n") and session(1) not in shown.out
+    assert "1 session more: --limit 2" in shown.err
+    *hits, _ = host.run("sessions", "search", "redis timeout", "--by", "session", "--order", "time", "--json").lines
+    assert hits[0]["session"] == session(2) and hits[-1]["session"] == session(1)
+    assert "no turn has" in host.run("sessions", "search", "kubernetes", "--by", "session").out
+    assert host.run("sessions", "search", "redis", "--by", "day").code == 2
+
+
+def test_what_a_resumed_session_repeats_is_told_once(host: Host) -> None:
+    """Case B077: the second file begins with the records of the first."""
+    old = line(said(1, "The redis timeout is 30.", host.repo, session=session(1)))
+    new = line(said(2, "Make the redis timeout 40.", host.repo, session=session(2)))
+    host.write(old, session(1))
+    host.write(old.replace(session(1).encode(), session(2).encode()) + new, session(2))
+    host.capture()
+    *hits, last = host.run("sessions", "search", "redis timeout", "--json").lines
+    assert sorted(hit["text"] for hit in hits) == ["Make the redis timeout 40.", "The redis timeout is 30."]
+    assert last["summary"]["total"] == 3
