@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
+from datetime import timedelta
 from itertools import islice
 from pathlib import Path
 from typing import Final
@@ -24,8 +25,9 @@ from gitmem.model.frozen import dataclass
 from gitmem.model.judgement import Filter
 from gitmem.model.nouns import Memory
 from gitmem.model.text import counted
-from gitmem.model.vocabulary import WAITING
+from gitmem.model.vocabulary import LESSON, WAITING
 from gitmem.policy.visibility import visible, withheld_view
+from gitmem.recall.document import from_microseconds
 from gitmem.recall.query import Hit, Query
 
 _STATE: Final = "brief"
@@ -34,12 +36,13 @@ _LOOKED_AT: Final = 40  # newest memories of a sort; beyond them only what is ab
 _ELSEWHERE: Final = 0.4
 _EVERYWHERE: Final = 0.9
 _FADING: Final = ("standing", "traps")  # sections from which an inference goes that was told often and never used
+_LATELY: Final = timedelta(days=14)
 _WITHDRAWN: Final = ("superseded", "wrong", "archived", "disputed")
 
 
 @dataclass(frozen=True)
 class Section:
-    """name: standing, plans, reminders, traps or changed. items: best first. total: so many there are."""
+    """name: standing, plans, reminders, traps, lessons or changed. items: best first. total: so many there are."""
 
     name: str
     title: str
@@ -108,13 +111,14 @@ class Brief:
 
 
 # Of each section so many before any section has more; and so many at most.
-_FIRST: Final[Mapping[str, int]] = {"standing": 6, "plans": 1, "reminders": 3, "traps": 4, "changed": 2}
-_MOST: Final[Mapping[str, int]] = {"standing": 20, "plans": 3, "reminders": 5, "traps": 8, "changed": 10}
+_FIRST: Final[Mapping[str, int]] = {"standing": 6, "plans": 1, "reminders": 3, "traps": 4, "lessons": 2, "changed": 2}
+_MOST: Final[Mapping[str, int]] = {"standing": 20, "plans": 3, "reminders": 5, "traps": 8, "lessons": 4, "changed": 10}
 _TITLES: Final[Mapping[str, str]] = {
     "standing": "conventions and preferences",
     "plans": "open plans",
     "reminders": "reminders",
     "traps": "known traps of the files that are worked on",
+    "lessons": "what sessions taught lately",
     "changed": "new or changed since the last brief",
 }
 
@@ -130,6 +134,8 @@ def brief(ground: Ground) -> Brief:
         "reminders": _reminders(ground, places, seen),
         "traps": _traps(ground, places, seen),
     }
+    trapped = {hit.id for hit, _ in found["traps"]}
+    found["lessons"] = [pair for pair in _lessons(ground, seen) if pair[0].id not in trapped]
     unused = faded(ground.private, ground.env.environ)
     for name in _FADING if unused else ():
         found[name] = [(hit, near) for hit, near in found[name] if not (hit.id in unused and _fades(hit))]
@@ -218,6 +224,14 @@ def _traps(ground: Ground, places: Sequence[str], seen: Filter) -> list[Ranked]:
     solutions = ground.index.linking([f"solves:{identifier}" for identifier in problems], seen)
     solved = {identifier for hit in solutions for identifier in hit.memory.linked("solves")}
     return [pair for pair in found if pair[0].id not in solved]
+
+
+def _lessons(ground: Ground, seen: Filter) -> list[Ranked]:
+    """What failed and then passed in sessions of the last days, the newest first; what solved it stands beside it. A
+    user's own memory has no place on the branch, so that a lesson is in none of its changes."""
+    hits = ground.index.search(Query(kinds=("problem",), tags=(LESSON,), limit=_LOOKED_AT), seen).hits
+    since = ground.now - _LATELY
+    return [(hit, Near(1.0, "")) for hit in hits if from_microseconds(hit.changed) >= since]
 
 
 def _changed(ground: Ground, position: int, seen: Filter) -> list[Ranked]:

@@ -14,7 +14,6 @@ from gitmem.app import use
 from gitmem.app.belief import believed_view
 from gitmem.app.facts import Lookup
 from gitmem.app.feedback import TAG as FEEDBACK
-from gitmem.app.lessons import TAG as LESSON
 from gitmem.app.near_pairs import near_pairs
 from gitmem.app.settle import Settled, decided, settle
 from gitmem.app.workspace import Found, View, Workspace
@@ -24,7 +23,7 @@ from gitmem.model.layout import MAIN, PRIVATE, USER
 from gitmem.model.nouns import Memory, TranscriptRef
 from gitmem.model.records import event_from_bytes
 from gitmem.model.times import parse_instant
-from gitmem.model.vocabulary import VISIBLE
+from gitmem.model.vocabulary import LESSON, VISIBLE
 from gitmem.policy.landing import decides
 
 # What is listed, in this order.

@@ -22,7 +22,7 @@ from gitmem.model.layout import PRIVATE
 from gitmem.model.nouns import EvidenceRef, Link, Memory, Scope, Span, TranscriptRef
 from gitmem.model.records import digest
 from gitmem.model.text import one_line
-from gitmem.model.vocabulary import ITEM_LIMIT, QUOTE_LIMIT, VISIBLE
+from gitmem.model.vocabulary import ITEM_LIMIT, LESSON, QUOTE_LIMIT, VISIBLE
 from gitmem.policy.text_rules import is_plain
 
 if TYPE_CHECKING:
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from gitmem.capture.fixes import Fix
     from gitmem.capture.turns import Turn
 
-TAG: Final = "lesson"
 _QUOTED: Final = ("passed", "success", "ok", "no issues", "passing", "0 errors", "0 issues")
 Result = Literal["learned", "again", "known", "set aside", "refused"]
 
@@ -126,7 +125,7 @@ def _new(
         scope=Scope(view.require_config().project, "private"),
         origin="observed",
         key=key,
-        tags=(TAG,),
+        tags=(LESSON,),
         applies_to=told.files[:ITEM_LIMIT],
         evidence=tuple(evidence),
     )

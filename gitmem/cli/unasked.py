@@ -46,7 +46,8 @@ def brief(
     full: Full = False,
 ) -> None:
     """What to know at the start of a session: standing rules, open plans, reminders that are due, known traps of the
-    files that are worked on, what changed since the last brief, and what waits for a person.
+    files that are worked on, what sessions taught in the last 14 days, what changed since the last brief, and what
+    waits for a person.
     """
     brief_run.run(ctx.obj, peek=peek, budget=budget, form=form, full=full)
 

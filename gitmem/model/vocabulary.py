@@ -86,6 +86,8 @@ LANGUAGES: Final[tuple[str, ...]] = (
     "russian", "serbian", "swedish", "tamil", "turkish", "yiddish",
 )  # fmt: skip
 
+LESSON: Final = "lesson"  # the tag of what failed and then passed in a session
+
 FILE_LIMIT: Final = 64 * 1024  # bytes of any file on the branch
 YAML_DEPTH: Final = 8
 YAML_NODES: Final = 2000
