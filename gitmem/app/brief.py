@@ -242,9 +242,9 @@ def _changed(ground: Ground, position: int, seen: Filter) -> list[Ranked]:
 
 
 def _capture(ground: Ground) -> str:
-    """How capture stands, from the progress that it keeps in this clone's state."""
-    sessions = state.load(ground.private, "capture").get("sessions")
-    if not isinstance(sessions, dict) or not sessions:
+    """How capture stands, as its last run left it said: what it knows of each session grows with them."""
+    swept = state.load(ground.private, "capture-swept")
+    known, held = swept.get("known"), swept.get("held")
+    if not isinstance(known, int) or not known:
         return ""
-    held = sum(1 for row in sessions.values() if isinstance(row, dict) and row.get("degraded"))
-    return f"{counted(len(sessions), 'session')} captured" + (f", {held} held back" if held else "")
+    return f"{counted(known, 'session')} captured" + (f", {held} held back" if held else "")

@@ -103,7 +103,7 @@ def _swept(
         done = [sweeper.capture(adapters[origin.host], origin) for origin in wanted]
         sweeper.finish()
     done = [_as_it_ended(item, sweeper.unmoved) for item in done]
-    _note_swept(workspace, adapters, done, faults)
+    _note_swept(workspace, adapters, done, faults, progress)
     commits: list[str] = []
     if (workspace.location.private / NOTED).exists() or (workspace.location.private / NOTED_ASIDE).exists():
         from gitmem.app.session_commits import note_commits
@@ -224,7 +224,11 @@ def _named(
 
 
 def _note_swept(
-    workspace: Workspace, adapters: Mapping[str, Adapter], done: Sequence[Captured], faults: Mapping[str, str]
+    workspace: Workspace,
+    adapters: Mapping[str, Adapter],
+    done: Sequence[Captured],
+    faults: Mapping[str, str],
+    progress: Progress,
 ) -> None:
     folder = workspace.location.private
     hosts: dict[str, Any] = dict(load(folder, SWEPT).get("hosts", {}))
@@ -239,4 +243,5 @@ def _note_swept(
             "degraded": sum(item.state == "degraded" for item in own),
             "error": errors[-1] if errors else "",
         }
-    save(folder, SWEPT, {"at": at, "hosts": hosts})
+    known, held = progress.counts()
+    save(folder, SWEPT, {"at": at, "known": known, "held": held, "hosts": hosts})

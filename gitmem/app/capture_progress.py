@@ -74,6 +74,11 @@ class Progress:
         rows = ((name, row.get("marks")) for name, row in self._sessions.items() if isinstance(row, dict))
         return {name: " ".join(sorted(marks)) for name, marks in rows if isinstance(marks, dict)}
 
+    def counts(self) -> tuple[int, int]:
+        """How many sessions are known, and how many of them were put off."""
+        rows = [row for row in self._sessions.values() if isinstance(row, dict)]
+        return len(rows), sum(bool(row.get("degraded")) for row in rows)
+
     def note(self, name: str, known: Known) -> None:
         self._changed = True
         self._sessions[name] = {

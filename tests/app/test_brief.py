@@ -14,6 +14,7 @@ from tests.app.conftest import Ran
 from tests.app.steps import INVOICE, POOL, RETRY, WEATHER, proposed, put
 from tests.app.test_context import about, commit
 from tests.conftest import git
+from tests.sessions.hosts import make_host
 
 Run = Callable[..., Ran]
 
@@ -200,6 +201,10 @@ def test_nothing_is_written_by_a_peek_and_a_clone_that_cannot_be_written_to_is_t
 def test_capture_is_told_only_where_there_is_some(repo: Path, gitmem: Run) -> None:
     about(gitmem, repo, INVOICE, kind="convention")
     assert "captured" not in gitmem(repo, "brief").out
-    rows = {"codex/1": {"degraded": ""}, "codex/2": {"degraded": "2026-03-02"}}
-    (repo / ".git/gitmem/capture.json").write_text(json.dumps({"sessions": rows}))
-    assert "2 sessions captured, 1 held back" in gitmem(repo, "brief").out
+    make_host(repo).say("one")
+    assert gitmem(repo, "capture").code == 0
+    (repo / ".git/gitmem/capture.json").write_text("no JSON")  # it grows with the sessions, and is not read
+    assert "1 session captured" in gitmem(repo, "brief").out
+    swept = repo / ".git/gitmem/capture-swept.json"
+    swept.write_text(swept.read_text().replace('"held": 0', '"held": 1'))
+    assert "1 session captured, 1 held back" in gitmem(repo, "brief").out
