@@ -9,7 +9,7 @@ from typing import Final
 from gitmem.app.facts import Lookup, sources
 from gitmem.app.moves import expanded, find_for, refused, require_person, subject_of, supersede
 from gitmem.app.remember import Remembered
-from gitmem.app.stale import Cited, standings
+from gitmem.app.stale import Cited, Standing, standings
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import Mutation, status_change, write
 from gitmem.errors import GitmemError, UsageError
@@ -25,10 +25,13 @@ from gitmem.model.vocabulary import VISIBLE
 _SHOWN: Final = 8  # characters of an id in a command
 
 
-def reverify(workspace: Workspace, prefixes: Sequence[str], evidence: Sequence[str], because: str) -> list[Found]:
+def reverify(
+    workspace: Workspace, prefixes: Sequence[str], evidence: Sequence[str], because: str, *, dry_run: bool = False
+) -> list[Found]:
     """Confirm memories: what moved or changed is cited at HEAD, what is gone is no longer cited, `evidence` is added.
 
-    All of them or none. Raises UsageError when nothing that is left supports one: it needs `evidence`.
+    All of them or none. Raises UsageError when nothing that is left supports one: it needs `evidence`; and when one
+    would change without a reason. What is as it was needs none.
     """
     if not prefixes:
         raise UsageError("reverify which memories?", hint="gitmem stale lists those whose code changed")
@@ -50,17 +53,36 @@ def reverify(workspace: Workspace, prefixes: Sequence[str], evidence: Sequence[s
                     "only what is shown can be confirmed", f"gitmem log {memory.id} tells what became of it",
                 )  # fmt: skip
             cited = _evidence(view, memory, added)
-            why = because.strip() or f"checked again at {(workspace.location.head or '')[:10]}: it still holds"
+            why = because.strip()
             if memory.status != "active":
                 mutations.append(Mutation(status_change(memory, "restore", "active", why, evidence=cited), item.ref))
             elif cited != memory.evidence:
                 mutations.append(Mutation(status_change(memory, "edit", "active", why, evidence=cited), item.ref))
             else:
                 same.append(item)
+        if mutations and not because.strip():
+            raise unexplained(prefixes)
         return mutations
 
-    done = write(workspace, plan, subject=subject_of("reverify")).judged
+    done = write(workspace, plan, subject=subject_of("reverify"), dry_run=dry_run).judged
     return [*(Found(item.mutation.change.after, item.mutation.ref) for item in done), *same]
+
+
+def unexplained(prefixes: Sequence[str], instead: str = "") -> UsageError:
+    named = f"{' '.join(prefixes)}{instead}"
+    return UsageError("say what you saw: a reason is kept with it", hint=f'gitmem reverify {named} --because "…"')
+
+
+def to_confirm(workspace: Workspace, prefixes: Sequence[str], evidence: Sequence[str]) -> list[Standing]:
+    """The memories that a confirmation would change, with what became of their code, for a person to look at. Raises
+    what `reverify` raises."""
+    from gitmem.app.belief import believed_view
+
+    found = reverify(workspace, prefixes, evidence, "looked at", dry_run=True)
+    view = believed_view(workspace)
+    before = [view.find(item.memory.id).memory for item in found]
+    changed = [old for old, item in zip(before, found, strict=True) if old != item.memory]
+    return standings(changed, sources(view, workspace.env.channel), diffs=True)
 
 
 def replaced(workspace: Workspace, prefix: str, title: str, evidence: Sequence[str], because: str) -> Remembered:
@@ -70,8 +92,9 @@ def replaced(workspace: Workspace, prefix: str, title: str, evidence: Sequence[s
     view = believed_view(workspace)
     old = find_for(view, "reverify", prefix).memory
     cited: tuple[EvidenceRef | str, ...] = tuple(evidence) or _evidence(view, old, [])
-    why = because.strip() or f"the code changed: looked at again at {(workspace.location.head or '')[:10]}"
-    return supersede(workspace, prefix, Draft(old.kind, title, evidence=cited), why)
+    if not because.strip():
+        raise unexplained([prefix], ' --instead "…"')
+    return supersede(workspace, prefix, Draft(old.kind, title, evidence=cited), because.strip())
 
 
 def _evidence(view: View, memory: Memory, added: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
@@ -120,6 +143,6 @@ def _nothing_left(memory: Memory, why: str, now: str = "file:PATH:LINES") -> Usa
     return UsageError(
         f"{named} cannot be confirmed as it is: {why}",
         hint=f"still true: gitmem reverify {named} --evidence {now}; "
-        f'no longer: gitmem reverify {named} --instead "…" --evidence {now}; '
+        f'no longer: gitmem reverify {named} --instead "…" --evidence {now} --because "…"; '
         f'never was: gitmem wrong {named} --because "…"',
     )

@@ -133,7 +133,7 @@ def next_commands(standing: Standing) -> tuple[str, ...]:
     place = f"{drift.path}::{name}" if name else f"{drift.path}:{drift.lines}" if drift.lines else f"{drift.path}:LINES"
     valued = symbols and "=" in symbols[0]
     still = f"gitmem reverify {named}" + (f" --evidence file:{place}" if valued or place.endswith(":LINES") else "")
-    return still, f'gitmem reverify {named} --instead "…" --evidence file:{place}'
+    return still, f'gitmem reverify {named} --instead "…" --evidence file:{place} --because "…"'
 
 
 def _citing(ground: Ground, paths: Sequence[str], only: Collection[str] | None) -> Iterator[Memory]:

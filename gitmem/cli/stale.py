@@ -8,7 +8,7 @@ import typer
 
 from gitmem.app import code_moves, marking
 from gitmem.app.ground import Ground
-from gitmem.app.reverify import replaced, reverify
+from gitmem.app.reverify import replaced, reverify, to_confirm, unexplained
 from gitmem.app.stale import Cited, Report, Standing, next_commands, stale
 from gitmem.app.workspace import open_workspace
 from gitmem.cli import remember as flags
@@ -134,10 +134,19 @@ def again(
     """You looked at the code again: the memory still holds, and cites it as it is today.
 
     What moved or changed is cited at HEAD, what is gone is cited no more, and the memory is active again. With
-    --instead another memory takes its place. For a person at a terminal; an agent proposes with gitmem supersede.
+    --instead another memory takes its place. Without --because you are shown what changed and asked for the reason.
+    For a person at a terminal; an agent proposes with gitmem supersede.
     """
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
+    if not because.strip() and instead is None:
+        pending = to_confirm(workspace, identifiers, evidence or ())
+        if pending and (door.as_json or not door.env.stdin.isatty()):
+            raise unexplained(identifiers)
+        because = _reason(door, pending) if pending else ""
+        if pending and not because:
+            door.say("nothing was changed")
+            return
     if instead is not None:
         if len(identifiers) != 1:
             raise UsageError("--instead is for one memory", hint='gitmem reverify ID --instead "what holds now"')
@@ -151,6 +160,19 @@ def again(
         door.say(memory_line(door, found.memory))
         for ref in found.memory.evidence:
             door.say(f"    {door.style('↳ ' + citation(ref), 'dim')}")
+
+
+def _reason(door: Door, pending: list[Standing]) -> str:
+    """What a person answers who was shown what changed; "" for no."""
+    for one in pending:
+        door.say(memory_line(door, one.memory))
+        for cited in one.cited:
+            for line in _lines(door, cited):
+                door.say(line)
+    many = "it still holds" if len(pending) == 1 else "they still hold"
+    door.out(f"Why is it that {many}? (Enter alone changes nothing) ")
+    door.flush()
+    return door.env.stdin.readline().strip()
 
 
 APPLICATIONS = {

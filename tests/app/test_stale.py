@@ -13,6 +13,7 @@ import pytest
 from tests.app.conftest import Ran
 from tests.app.steps import codes, status, tips
 from tests.conftest import git
+from tests.installed import person
 
 Run = Callable[..., Ran]
 
@@ -87,7 +88,7 @@ def test_every_verdict_with_its_diff_and_the_next_command(shop: Path, gitmem: Ru
     short = rows[TIMEOUT]["id"][:8]
     assert rows[TIMEOUT]["next"] == [
         f"gitmem reverify {short} --evidence file:src/pool.py::TIMEOUT",
-        f'gitmem reverify {short} --instead "…" --evidence file:src/pool.py::TIMEOUT',
+        f'gitmem reverify {short} --instead "…" --evidence file:src/pool.py::TIMEOUT --because "…"',
     ]
     said = gitmem(shop, "stale")
     assert said.code == 0 and "+TIMEOUT = 500" in said.out and RETRY not in said.out
@@ -199,11 +200,11 @@ def test_what_cannot_be_cited_again_needs_evidence_or_another_claim(shop: Path, 
     refused = gitmem(shop, "reverify", timeout, folder)
     assert refused.code == 2 and "TIMEOUT is no longer 300" in refused.err and tips(shop) == before
     assert gitmem(shop, "reverify", folder).code == 2 and tips(shop) == before
-    done = gitmem(shop, "reverify", folder, "-e", "file:src/pool.py:1", "--json")
+    done = gitmem(shop, "reverify", folder, "-e", "file:src/pool.py:1", "--json", "--because", "it says so itself")
     assert [row["path"] for row in done.lines[0]["memory"]["evidence"]] == ["src/pool.py"]
     done = gitmem(
         shop, "reverify", timeout, "--instead", "Idle sockets live for eight minutes and a third",
-        "-e", "file:src/pool.py::TIMEOUT=500",
+        "-e", "file:src/pool.py::TIMEOUT=500", "--because", "it was raised",
     )  # fmt: skip
     assert done.code == 0, done.err
     assert status(gitmem, shop, timeout) == "superseded"
@@ -239,8 +240,25 @@ def test_a_memory_is_gone_only_with_all_of_its_code(shop: Path, gitmem: Run) -> 
     git(shop, "rm", "-q", "README.md")
     git(shop, "commit", "-qm", "no readme")
     assert verdicts(gitmem, shop) == {RETRY: "changed"}
-    gitmem(shop, "reverify", identifier)
+    gitmem(shop, "reverify", identifier, "--because", "the code is what it rests on")
     assert verdicts(gitmem, shop) == {RETRY: "current"}
+
+
+def test_without_a_reason_a_person_is_shown_what_changed_and_asked_and_nobody_else(shop: Path, gitmem: Run) -> None:
+    identifier = fact(gitmem, shop, RETRY, "file:src/pool.py::acquire")
+    change(shop, SOURCE.replace("tries=3", "tries=3, wait=1"))
+    before = tips(shop)
+    assert gitmem(shop, "reverify", identifier, "--instead", "The pool waits and retries").code == 2
+    for stdin in ("because\n", ""):
+        refused = gitmem(shop, "reverify", identifier, "--json", stdin=stdin)
+        assert refused.code == 2 and "say what you saw" in refused.err and tips(shop) == before
+    silent = person(shop, "reverify", identifier, typed="\n")
+    assert (silent.code, tips(shop)) == (0, before) and "nothing was changed" in silent.out
+    assert "+" in silent.out and "wait=1" in silent.out
+    asked = person(shop, "reverify", identifier, typed="three tries as before, now with a pause\n")
+    assert asked.code == 0, asked
+    assert event(gitmem, shop, identifier)["reason"] == "three tries as before, now with a pause"
+    assert person(shop, "reverify", identifier).code == 0  # as it is already: nobody is asked
 
 
 # -- the hooks ---------------------------------------------------------------------------------------------------
