@@ -165,8 +165,7 @@ def run(
             meanwhile()
         out, err = _watched(process, timeout, watch) if watch else process.communicate(stdin or None, timeout=timeout)
     except subprocess.TimeoutExpired as error:
-        process.kill()
-        process.communicate()
+        _abandon(process)
         raise RemoteError(f"git {arguments[0]} did not answer in {timeout:g} s", hint="try again later") from error
     except BaseException:
         process.kill()
@@ -174,6 +173,16 @@ def run(
             process.communicate(timeout=_PARTING)
         raise
     return Completed(process.returncode, out, err.decode("utf-8", "replace"))
+
+
+def _abandon(process: Process) -> None:
+    """End git without waiting for what it started, such as ssh, which lives on and holds its pipes."""
+    process.kill()
+    for pipe in (process.stdin, process.stdout, process.stderr):
+        if pipe is not None:
+            with suppress(OSError):  # what was still to be written
+                pipe.close()
+    process.wait()
 
 
 def run_other(

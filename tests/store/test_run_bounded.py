@@ -9,6 +9,7 @@ import pytest
 
 from gitmem.errors import GitmemError, RemoteError
 from gitmem.store.program import Completed, program_on_path, run_bounded
+from gitmem.store.program import run as run_git
 
 SHELL = Path("/bin/sh")
 
@@ -57,3 +58,19 @@ def test_a_program_is_found_on_absolute_folders_only(tmp_path: Path) -> None:
     assert program_on_path(str(tool), {"PATH": "/bin"}) == tool
     with pytest.raises(GitmemError, match="cannot be started"):
         run_bounded(tmp_path / "none", [], environ=os.environ, cwd=tmp_path, stdin=b"", most=10, timeout=5.0)
+
+
+def test_a_git_that_does_not_answer_is_left_with_what_it_started(tmp_path: Path) -> None:
+    """Case B070: what git started, here a reader of a pipe into which nobody writes, holds git's own pipes."""
+    never = tmp_path / "never"
+    os.mkfifo(never)
+    fake = tmp_path / "bin/git"
+    fake.parent.mkdir()
+    fake.write_text(f"#!/bin/sh\ncat '{never}'\n")
+    fake.chmod(0o755)
+    environ = {"PATH": f"{fake.parent}:{os.environ['PATH']}"}
+    with pytest.raises(RemoteError, match="did not answer"):
+        run_git(["status"], environ=environ, cwd=tmp_path, timeout=0.2)  # it ends by itself never
+    os.close(os.open(never, os.O_WRONLY))
+    fake.write_text("#!/bin/sh\necho answered\n")
+    assert run_git(["status"], environ=environ, cwd=tmp_path, timeout=20).out == b"answered\n"
