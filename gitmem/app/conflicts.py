@@ -70,32 +70,12 @@ def resolve(workspace: Workspace, prefix: str, take: str | Draft, reason: str) -
     `take` is `ours` (what the memory says), `theirs` (the one kept text), the first digits of a kept text, or a draft
     whose text it is to say. What disputes it is superseded by it, or archived when it is of another kind.
     """
-    require_reason(reason, f"gitmem conflicts resolve {prefix} {_asked(take)}")
+    require_asked(prefix, take, reason)
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
-        found = _to_settle(view, prefix)
-        memory = found.memory
-        require_person(view, "restore", memory, reason)
-        said = _said(found, take)
-        settled = tuple(kept.path for kept in found.kept)
-        if said == memory and memory.status != "disputed":
-            # Nothing of it changes; that the other text goes has its event.
-            op: Any = "edit" if memory.status in VISIBLE else "merge"
-            return [Mutation(Change(op, memory, before=memory, reason=reason), MAIN, settles=settled)]
-        if memory.status not in VISIBLE and memory.status not in ("disputed", "archived", "candidate"):
-            raise _not_from_here(memory)
-        rivals = [rival for rival in map(view.memory, found.rivals) if rival is not None]
-        if memory.status == "disputed" or memory.status == "archived":
-            links = [Link("supersedes", rival.id) for rival in rivals if rival.kind == memory.kind]
-            back = status_change(memory, "restore", "active", reason, links=(*memory.links, *links))
-        else:
-            back = Change("edit", memory, before=memory, reason=reason)
-        stands = back.after
-        mutations = [Mutation(back, MAIN, settles=settled)] if back.op == "restore" else []
-        new = replace(stands, **{name: getattr(said, name) for name in _SAID})
-        if new != stands:
-            mutations.append(Mutation(Change("edit", new, before=stands, reason=reason), MAIN, settles=settled))
-        return [*mutations, *(_gives_way(rival, memory, reason) for rival in rivals)]
+        memory = _to_settle(view, prefix).memory
+        require_person(view, "conflicts resolve", memory, reason)
+        return settling(view, prefix, take, reason)
 
     def subject(mutations: Sequence[Mutation]) -> str:
         return f"settle {mutations[0].change.after.id}" if mutations else "settle"
@@ -103,6 +83,37 @@ def resolve(workspace: Workspace, prefix: str, take: str | Draft, reason: str) -
     outcome = write(workspace, plan, subject=subject)
     ours = outcome.judged[0].mutation.change.after.id
     return [item.mutation.change.after for item in outcome.judged if item.mutation.change.after.id == ours][-1]
+
+
+def require_asked(prefix: str, take: str | Draft, reason: str) -> None:
+    """Raise UsageError where nobody says why."""
+    require_reason(reason, f"gitmem conflicts resolve {prefix} {_asked(take)}")
+
+
+def settling(view: View, prefix: str, take: str | Draft, reason: str) -> list[Mutation]:
+    """What settling one memory changes."""
+    found = _to_settle(view, prefix)
+    memory = found.memory
+    said = _said(found, take)
+    settled = tuple(kept.path for kept in found.kept)
+    if said == memory and memory.status != "disputed":
+        # Nothing of it changes; that the other text goes has its event.
+        op: Any = "edit" if memory.status in VISIBLE else "merge"
+        return [Mutation(Change(op, memory, before=memory, reason=reason), MAIN, settles=settled)]
+    if memory.status not in VISIBLE and memory.status not in ("disputed", "archived", "candidate"):
+        raise _not_from_here(memory)
+    rivals = [rival for rival in map(view.memory, found.rivals) if rival is not None]
+    if memory.status == "disputed" or memory.status == "archived":
+        links = [Link("supersedes", rival.id) for rival in rivals if rival.kind == memory.kind]
+        back = status_change(memory, "restore", "active", reason, links=(*memory.links, *links))
+    else:
+        back = Change("edit", memory, before=memory, reason=reason)
+    stands = back.after
+    mutations = [Mutation(back, MAIN, settles=settled)] if back.op == "restore" else []
+    new = replace(stands, **{name: getattr(said, name) for name in _SAID})
+    if new != stands:
+        mutations.append(Mutation(Change("edit", new, before=stands, reason=reason), MAIN, settles=settled))
+    return [*mutations, *(_gives_way(rival, memory, reason) for rival in rivals)]
 
 
 def _to_settle(view: View, prefix: str) -> Conflict:

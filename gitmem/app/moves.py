@@ -103,8 +103,11 @@ def _of_proposal(view: View, memory: Memory, verb: str, reason: str) -> list[Mut
             require_person(view, verb, memory, reason)
         return [Mutation(status_change(memory, "retract", "archived", reason), INBOX)]
     if verb == "lift" and memory.status == "wrong":
-        require_person(view, verb, memory, reason)
+        # Its tombstone is the team's: where that stands, and the forge decides, lifting it was proposed instead.
+        require_person(view, verb, memory, reason, here=True)
         change = status_change(memory, "lift", "candidate", reason)
+        if not decides(view.workspace.env.channel, view.require_config(), memory.scope.audience):
+            return [Mutation(change, INBOX)]
         home = HOMES[memory.scope.audience]
         return [Mutation(change, home, entomb="lift", stores_record=False), Mutation(change, INBOX)]
     raise refused(
@@ -190,7 +193,7 @@ def edit(
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         found = find_for(view, "edit", prefix)
-        require_person(view, "edit", found.memory, reason)
+        require_person(view, "edit", found.memory, reason, here=found.ref == INBOX)
         return [editing(view, found, change, reason, evidence=evidence, draft=draft)]
 
     edited = write(workspace, plan, subject=subject_of("edit")).judged[0].mutation
@@ -242,10 +245,13 @@ def require_reason(reason: str, command: str) -> None:
         raise UsageError("this needs a reason", hint=f'{command} --because "…"')
 
 
-def require_person(view: View, verb: str, memory: Memory, reason: str) -> None:
-    """Raise Refused, and keep it in the outbox, when this channel may propose only."""
+def require_person(view: View, verb: str, memory: Memory, reason: str, *, here: bool = False) -> None:
+    """Raise Refused, and keep it in the outbox, when this channel may propose only.
+
+    `here`: it changes nothing but this clone's inbox, which is for a person whatever the policy leaves to the forge.
+    """
     env = view.workspace.env
-    if decides(env.channel, view.require_config(), memory.scope.audience):
+    if decides(env.channel, view.require_config(), memory.scope.audience) or (here and env.channel == "terminal"):
         return
     op: Any = _OPS.get(verb, verb)
     if env.channel == "terminal":
@@ -254,7 +260,8 @@ def require_person(view: View, verb: str, memory: Memory, reason: str) -> None:
             "channel.authority", "a terminal may propose and withdraw", _on_the_forge(verb, memory),
         )  # fmt: skip
     seen = f" (seen: {env.host})" if env.host else ""
-    why = "" if verb == "accept" else ' --because "…"'
+    flags = {"accept": "", "conflicts resolve": ' --take ours --because "…"'}
+    why = flags.get(verb, ' --because "…"')
     raise refused(
         view, memory, op, f"{verb} is for a person at a terminal, and this came through {env.channel}{seen}",
         "channel.authority", f"the channel {env.channel} may propose, and withdraw its own proposals",

@@ -15,7 +15,6 @@ if TYPE_CHECKING:
 
     from gitmem.app.ground import Ground
     from gitmem.app.recalling import Item
-    from gitmem.app.workspace import Found, Workspace
     from gitmem.model.judgement import Filter
     from gitmem.recall.query import Hit
 
@@ -86,9 +85,8 @@ def listed(ground: Ground) -> list[Open]:
     return [Open(hit.memory, near.how) for hit, near in found]
 
 
-def done(workspace: Workspace, identifier: str, number: int, reason: str) -> Found:
-    """Mark a step, counted from 1, as done. Raises UsageError for a step that is none or was done already."""
-    from gitmem.app.moves import edit
+def marked(number: int) -> Callable[[Memory], Memory]:
+    """The edit that marks a step, counted from 1, as done. It raises UsageError for a step that is none or was done."""
     from gitmem.errors import UsageError
 
     def changed(memory: Memory) -> Memory:
@@ -100,4 +98,4 @@ def done(workspace: Workspace, identifier: str, number: int, reason: str) -> Fou
         steps[number - 1] = replace(steps[number - 1], done=True)
         return replace(memory, steps=tuple(steps))
 
-    return edit(workspace, identifier, changed, reason or f"step {number} is done")
+    return changed

@@ -230,7 +230,9 @@ def _left_to_the_forge(verb: str, why: str, found: Found | None) -> Explained:
         return Explained(verb, "yes", "whoever proposes may take it back")
     if verb == "accept":
         return Explained(verb, "no", why, _ON_THE_FORGE)
-    if verb == "reject" or waits:
+    if verb == "edit" and waits:
+        return Explained(verb, "yes", "what waits in the inbox of this clone is edited here")
+    if waits and verb not in ("reject", "lift"):
         return Explained(verb, "no", why, 'gitmem retract ID --because "…" takes a candidate back')
     name = f"{verb}-{found.memory.id}" if found is not None else f"{verb}-ID"
     return Explained(verb, "proposal", why, f"gitmem {verb} ID, then gitmem propose --push --name {name}")

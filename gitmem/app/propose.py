@@ -248,9 +248,9 @@ def standings(view: View) -> list[Standing]:
         if ids is None:
             brought = list(_brought(view, tip))
             ids, moves = brought or sorted(apart), not brought
-        # What a move is about is there before and after: its event tells that it is merged.
+        # What a move is about is there before and after, or never (a rejected candidate): its event tells of a merge.
         merged = tuple(
-            i for i in sorted(map(str, ids)) if is_memory_id(i) and view.memory(i) and not (moves and i in apart)
+            i for i in sorted(map(str, ids)) if is_memory_id(i) and (i not in apart if moves else view.memory(i))
         )
         waits = tuple(i for i in sorted(map(str, ids)) if i not in merged)
         given = known.get("pushed", {}) if isinstance(known, dict) else {}

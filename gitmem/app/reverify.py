@@ -33,35 +33,16 @@ def reverify(
     All of them or none. Raises UsageError when nothing that is left supports one: it needs `evidence`; and when one
     would change without a reason. What is as it was needs none.
     """
-    if not prefixes:
-        raise UsageError("reverify which memories?", hint="gitmem stale lists those whose code changed")
-    if evidence and len(prefixes) > 1:
-        raise UsageError("evidence is for one memory", hint=f"gitmem reverify {prefixes[0]} --evidence file:PATH:LINES")
+    require_one(prefixes, evidence)
     same: list[Found] = []
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
-        same.clear()
-        added = expanded(view, evidence)
         found = {item.memory.id: item for item in (find_for(view, "reverify", prefix) for prefix in prefixes)}
-        mutations = []
         for item in found.values():
-            memory = item.memory
-            require_person(view, "reverify", memory, because)
-            if memory.status not in VISIBLE or item.ref == INBOX:
-                raise refused(
-                    view, memory, "restore", f"{memory.id} is {memory.status}: reverify is not possible", "status.move",
-                    "only what is shown can be confirmed", f"gitmem log {memory.id} tells what became of it",
-                )  # fmt: skip
-            cited = _evidence(view, memory, added)
-            why = because.strip()
-            if memory.status != "active":
-                mutations.append(Mutation(status_change(memory, "restore", "active", why, evidence=cited), item.ref))
-            elif cited != memory.evidence:
-                mutations.append(Mutation(status_change(memory, "edit", "active", why, evidence=cited), item.ref))
-            else:
-                same.append(item)
-        if mutations and not because.strip():
-            raise unexplained(prefixes)
+            require_person(view, "reverify", item.memory, because, here=dry_run)
+        mutations = confirming(view, list(found.values()), evidence, because)
+        changed = {mutation.change.after.id for mutation in mutations}
+        same[:] = [item for identifier, item in found.items() if identifier not in changed]
         return mutations
 
     done = write(workspace, plan, subject=subject_of("reverify"), dry_run=dry_run).judged
@@ -83,6 +64,36 @@ def to_confirm(workspace: Workspace, prefixes: Sequence[str], evidence: Sequence
     before = [view.find(item.memory.id).memory for item in found]
     changed = [old for old, item in zip(before, found, strict=True) if old != item.memory]
     return standings(changed, sources(view, workspace.env.channel), diffs=True)
+
+
+def require_one(prefixes: Sequence[str], evidence: Sequence[str]) -> None:
+    """Raise UsageError where nothing is named, or evidence for more than one."""
+    if not prefixes:
+        raise UsageError("reverify which memories?", hint="gitmem stale lists those whose code changed")
+    if evidence and len(prefixes) > 1:
+        raise UsageError("evidence is for one memory", hint=f"gitmem reverify {prefixes[0]} --evidence file:PATH:LINES")
+
+
+def confirming(view: View, found: Sequence[Found], evidence: Sequence[str], because: str) -> list[Mutation]:
+    """What confirming memories changes; nothing of those that stand as they are."""
+    added = expanded(view, evidence)
+    mutations = []
+    for item in found:
+        memory = item.memory
+        if memory.status not in VISIBLE or item.ref == INBOX:
+            raise refused(
+                view, memory, "restore", f"{memory.id} is {memory.status}: reverify is not possible", "status.move",
+                "only what is shown can be confirmed", f"gitmem log {memory.id} tells what became of it",
+            )  # fmt: skip
+        cited = _evidence(view, memory, added)
+        why = because.strip()
+        if memory.status != "active":
+            mutations.append(Mutation(status_change(memory, "restore", "active", why, evidence=cited), item.ref))
+        elif cited != memory.evidence:
+            mutations.append(Mutation(status_change(memory, "edit", "active", why, evidence=cited), item.ref))
+    if mutations and not because.strip():
+        raise unexplained([item.memory.id for item in found])
+    return mutations
 
 
 def replaced(workspace: Workspace, prefix: str, title: str, evidence: Sequence[str], because: str) -> Remembered:

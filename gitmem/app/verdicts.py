@@ -141,26 +141,33 @@ def merge_into(workspace: Workspace, prefix: str, target: str, reason: str, *, s
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         (found,) = _candidates(view, "merge-into", [prefix], reason, shown)
-        into = _target(view, found, target)
+        into = target_of(view, found, target)
         home = HOMES[found.memory.scope.audience]
         require_person(view, "edit", into.memory, reason)
-        after = _with_what_it_adds(into.memory, found.memory)
-        if after == into.memory:
-            hint = f'gitmem reject {found.memory.id} --because "…", or gitmem retract'
-            raise UsageError(f"{found.memory.id} adds nothing to {into.memory.id}", hint=hint)
+        edit = merging(found.memory, into.memory, reason)
         gone = status_change(found.memory, "retract", "archived", f"merged into {into.memory.id}: {reason}")
-        return [Mutation(gone, found.ref), Mutation(Change("edit", after, before=into.memory, reason=reason), home)]
+        return [Mutation(gone, found.ref), Mutation(edit, home)]
 
     return write(workspace, plan, subject=subject_of("merge into")).judged[-1].mutation.change.after
+
+
+def merging(candidate: Memory, into: Memory, reason: str) -> Change:
+    """The edit that gives a memory what a candidate adds. Raises UsageError when it adds nothing."""
+    after = _with_what_it_adds(into, candidate)
+    if after == into:
+        hint = f'gitmem reject {candidate.id} --because "…", or gitmem retract'
+        raise UsageError(f"{candidate.id} adds nothing to {into.id}", hint=hint)
+    return Change("edit", after, before=into, reason=reason)
 
 
 def merge_target(workspace: Workspace, prefix: str, target: str) -> Memory:
     """The memory that `merge_into` would give what a candidate adds. Raises as it does for an id that is none."""
     view = belief.believed_view(workspace)
-    return _target(view, find_for(view, "merge-into", prefix), target).memory
+    return target_of(view, find_for(view, "merge-into", prefix), target).memory
 
 
-def _target(view: View, found: Found, target: str) -> Found:
+def target_of(view: View, found: Found, target: str) -> Found:
+    """The memory that is to get what a candidate adds. Raises UsageError for one that cannot."""
     into = find_for(view, "edit", target)
     home = HOMES[found.memory.scope.audience]
     if into.memory.id == found.memory.id or into.ref != home or into.memory.status in WAITING:
@@ -216,6 +223,18 @@ def waiting_ids(view: View) -> list[str]:
     if not found:
         raise NotFound("nothing waits in the inbox", hint="gitmem list --inbox")
     return found
+
+
+def take_the_place(workspace: Workspace, prefix: str, old: str, reason: str) -> Memory:
+    """Have a candidate of the inbox name what it replaces, where whoever merges its proposal lets it in."""
+    require_reason(reason, f"gitmem review supersede {prefix} {old}")
+
+    def plan(view: View, _: Lookup) -> list[Mutation]:
+        found = find_for(view, "supersede", prefix)
+        require_person(view, "edit", found.memory, reason, here=found.ref == INBOX)
+        return [_in_the_place_of(view, found, old, reason)[0]]
+
+    return write(workspace, plan, subject=subject_of("edit")).judged[0].mutation.change.after
 
 
 def _candidates(

@@ -9,7 +9,7 @@ from gitmem.cli.shown import memory_line
 
 def show_asked(door: Door, asked: Asked) -> None:
     """The branch, the memory as it is still, and how the proposal gets to the forge."""
-    memory = asked.change.before or asked.change.after
+    memory = asked.change.after if asked.closed else asked.change.before or asked.change.after
     if door.as_json:
         branch = {"name": asked.name, "branch": asked.branch, "base": asked.base, "tip": asked.tip, "verb": asked.verb}
         texts = {"title": asked.title, "body": body(asked)}
@@ -17,5 +17,7 @@ def show_asked(door: Door, asked: Asked) -> None:
         return
     door.say(memory_line(door, memory))
     told = f"proposed in {asked.branch}; it stays as it is until that is merged on the forge"
+    if asked.closed:
+        told = f"rejected in this clone; that it cannot be learned again by anybody is proposed in {asked.branch}"
     door.note(door.style(told, "yellow"))
     door.note(f"next: gitmem propose --push --name {asked.name}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,10 +11,13 @@ import typer
 from gitmem.app import conflicts as app_conflicts
 from gitmem.app.conflicts import Conflict
 from gitmem.app.merge_driver import merge_file
+from gitmem.app.propose_move import left_to_the_forge, propose_changes
 from gitmem.app.read_filters import Filters
 from gitmem.app.reading import listing
-from gitmem.app.workspace import open_workspace
+from gitmem.app.workspace import Found, View, open_workspace
+from gitmem.app.writing import Mutation
 from gitmem.cli.app_of import Id, asked, blank, single
+from gitmem.cli.asked import show_asked
 from gitmem.cli.door import Door
 from gitmem.cli.remembering import drafts_of_file
 from gitmem.cli.shown import SHORT, memory_data, memory_line
@@ -103,7 +107,16 @@ def resolved(
         if len(drafts) != 1:
             raise UsageError(f"{file} holds {len(drafts)} drafts", hint="one draft settles one memory")
         taken = drafts[0]
-    memory = app_conflicts.resolve(open_workspace(door.env), identifier, taken, because)
+    workspace = open_workspace(door.env)
+    if left_to_the_forge(workspace, "conflicts", identifier):
+        app_conflicts.require_asked(identifier, taken, because)
+
+        def make(view: View, found: Sequence[Found]) -> list[Mutation]:
+            return app_conflicts.settling(view, identifier, taken, because)
+
+        show_asked(door, propose_changes(workspace, "resolve", [identifier], make))
+        return
+    memory = app_conflicts.resolve(workspace, identifier, taken, because)
     if door.as_json:
         door.data({"id": memory.id, "status": memory.status, "memory": memory_data(memory, MAIN)})
         return

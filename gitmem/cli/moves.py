@@ -10,6 +10,7 @@ import typer
 
 from gitmem.app import moves, verdicts
 from gitmem.app.propose_move import left_to_the_forge, propose_edit, propose_move
+from gitmem.app.propose_verdict import for_the_forge, propose_verdict
 from gitmem.app.tiers import Weighty
 from gitmem.app.workspace import Found, Workspace, open_workspace
 from gitmem.cli import remember as flags
@@ -238,6 +239,9 @@ def accept(
         raise UsageError("accept takes ids, or --all", hint="gitmem list --inbox shows what waits")
     workspace = open_workspace(door.env)
     note_closed(door, workspace)
+    if identifiers and for_the_forge(workspace, "accept", identifiers):
+        show_asked(door, propose_verdict(workspace, "accept", identifiers, because))
+        return
     accepted, left = (
         (verdicts.accept(workspace, identifiers, because), [])
         if identifiers
@@ -266,6 +270,9 @@ def reject(ctx: typer.Context, identifiers: Ids, because: flags.Because = "") ->
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
     note_closed(door, workspace)
+    if for_the_forge(workspace, "reject", identifiers):
+        show_asked(door, propose_verdict(workspace, "reject", identifiers, because))
+        return
     for memory in verdicts.reject(workspace, identifiers, because):
         show_verdict(door, workspace, memory, "rejected; it cannot be learned again")
 

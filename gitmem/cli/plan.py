@@ -9,6 +9,7 @@ import typer
 from gitmem.app import plans
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import asked, blank
+from gitmem.cli.asked import show_asked
 from gitmem.cli.door import Door
 from gitmem.errors import NotFound
 
@@ -53,8 +54,15 @@ def done(
     because: Because = "",
 ) -> None:
     """Mark a step of a plan as done."""
+    from gitmem.app.moves import edit
+    from gitmem.app.propose_move import left_to_the_forge, propose_edit
+
     door: Door = ctx.obj
-    changed = plans.done(open_workspace(door.env), _meant(door, plan), step, because).memory
+    workspace, meant, why = open_workspace(door.env), _meant(door, plan), because or f"step {step} is done"
+    if left_to_the_forge(workspace, "edit", meant):
+        show_asked(door, propose_edit(workspace, meant, plans.marked(step), why))
+        return
+    changed = edit(workspace, meant, plans.marked(step), why).memory
     if door.as_json:
         door.data(_data(changed, plans.standing(changed)))
         return
@@ -64,9 +72,14 @@ def done(
 def drop(ctx: typer.Context, plan: Plan = None, because: Because = "it is dropped") -> None:
     """Put a plan away that nobody goes on with."""
     from gitmem.app.moves import move
+    from gitmem.app.propose_move import left_to_the_forge, propose_move
 
     door: Door = ctx.obj
-    dropped = move(open_workspace(door.env), "archive", _meant(door, plan), because).memory
+    workspace, meant = open_workspace(door.env), _meant(door, plan)
+    if left_to_the_forge(workspace, "archive", meant):
+        show_asked(door, propose_move(workspace, "archive", meant, because))
+        return
+    dropped = move(workspace, "archive", meant, because).memory
     if door.as_json:
         door.data(_data(dropped, "dropped"))
         return

@@ -9,11 +9,13 @@ import typer
 
 from gitmem.app import verdicts
 from gitmem.app.moves import require_reason
+from gitmem.app.propose_verdict import for_the_forge, propose_merge, propose_verdict
 from gitmem.app.review import Waiting, in_batches, left_to_the_forge, queue
 from gitmem.app.workspace import Workspace, open_workspace
 from gitmem.cli import flag_values
 from gitmem.cli import remember as flags
 from gitmem.cli.app_of import single
+from gitmem.cli.asked import show_asked
 from gitmem.cli.door import Door, counted
 from gitmem.cli.moves import edit_in_editor, show_verdict
 from gitmem.cli.review_page import batch_line, review_page
@@ -91,11 +93,17 @@ def require_verdict_alone(session: str | None, since: str | None) -> None:
 
 
 def _accept(door: Door, workspace: Workspace, ids: Sequence[str], because: str) -> None:
+    if ids and for_the_forge(workspace, "accept", ids):
+        show_asked(door, propose_verdict(workspace, "accept", ids, because))
+        return
     for memory in verdicts.accept(workspace, _some(ids, "accept 7k3q"), because):
         show_verdict(door, workspace, memory, "accepted")
 
 
 def _reject(door: Door, workspace: Workspace, ids: Sequence[str], because: str) -> None:
+    if ids and for_the_forge(workspace, "reject", ids):
+        show_asked(door, propose_verdict(workspace, "reject", ids, because))
+        return
     for memory in verdicts.reject(workspace, _some(ids, 'reject 7k3q --because "…"'), because):
         show_verdict(door, workspace, memory, "rejected; it cannot be learned again")
 
@@ -108,11 +116,20 @@ def _edit(door: Door, workspace: Workspace, ids: Sequence[str], because: str) ->
 
 def _merge_into(door: Door, workspace: Workspace, ids: Sequence[str], because: str) -> None:
     candidate, target = _exactly(ids, 2, 'merge-into 7k3q 2m8r --because "…"')
+    if for_the_forge(workspace, "merge-into", [candidate]):
+        show_asked(door, propose_merge(workspace, candidate, target, because))
+        door.note(f'once that is merged: gitmem retract {candidate} --because "merged into {target}"')
+        return
     show_verdict(door, workspace, verdicts.merge_into(workspace, candidate, target, because), "has what it adds now")
 
 
 def _supersede(door: Door, workspace: Workspace, ids: Sequence[str], because: str) -> None:
     candidate, old = _exactly(ids, 2, 'supersede 7k3q 2m8r --because "…"')
+    if for_the_forge(workspace, "supersede", [candidate]):
+        memory = verdicts.take_the_place(workspace, candidate, old, because)
+        show_verdict(door, workspace, memory, f"is to take the place of {old}")
+        door.note(f"next: gitmem propose {memory.id} --push")
+        return
     accepted: list[Memory] = verdicts.accept(workspace, [candidate], because, superseding=old)
     for memory in accepted:
         show_verdict(door, workspace, memory, f"accepted in the place of {old}")

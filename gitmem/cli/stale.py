@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import typer
 
 from gitmem.app import code_moves, marking
 from gitmem.app.ground import Ground
-from gitmem.app.reverify import replaced, reverify, to_confirm, unexplained
+from gitmem.app.propose_move import left_to_the_forge, propose_changes
+from gitmem.app.reverify import confirming, replaced, require_one, reverify, to_confirm, unexplained
 from gitmem.app.stale import Cited, Report, Standing, next_commands, stale
-from gitmem.app.workspace import open_workspace
+from gitmem.app.workspace import Found, View, open_workspace
+from gitmem.app.writing import Mutation
 from gitmem.cli import remember as flags
 from gitmem.cli.app_of import asked, single
+from gitmem.cli.asked import show_asked
 from gitmem.cli.door import Door
 from gitmem.cli.remembering import show_remembered
 from gitmem.cli.shown import memory_data, memory_line
@@ -151,6 +155,14 @@ def again(
         if len(identifiers) != 1:
             raise UsageError("--instead is for one memory", hint='gitmem reverify ID --instead "what holds now"')
         show_remembered(door, replaced(workspace, identifiers[0], instead, evidence or (), because), dry_run=False)
+        return
+    if identifiers and any(left_to_the_forge(workspace, "reverify", each) for each in identifiers):
+        require_one(identifiers, evidence or ())
+
+        def make(view: View, found: Sequence[Found]) -> list[Mutation]:
+            return confirming(view, found, evidence or (), because)
+
+        show_asked(door, propose_changes(workspace, "reverify", identifiers, make))
         return
     for found in reverify(workspace, identifiers, evidence or (), because):
         if door.as_json:
