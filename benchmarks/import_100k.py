@@ -1,11 +1,12 @@
 """How long a bulk import takes, and how much memory it needs.
 
-    python benchmarks/import_100k.py [--n 10000] [--texts FOLDER] [--no-verify]
+    python benchmarks/import_100k.py [--n 10000] [--texts FOLDER] [--no-verify] [--upkeep]
 
 Builds a throw-away repository of N commits with `git fast-import` and a JSONL file that names each of them, then
 runs the installed command as a person: init, import, verify, export, and import once more. The messages are those of
 FOLDER/*.memories.jsonl and then the same with other words put in; without a FOLDER they are made up. Prints for each
 command wall time, processor time and peak memory (of it or of a program it starts), and what the import packed.
+--upkeep measures status, doctor and consolidate instead of verify and export.
 """
 
 from __future__ import annotations
@@ -134,6 +135,7 @@ def main() -> None:
     options.add_argument("--n", type=int, default=10_000)
     options.add_argument("--texts", type=Path, default=None)
     options.add_argument("--verify", action=argparse.BooleanOptionalAction, default=True)
+    options.add_argument("--upkeep", action="store_true")
     chosen = options.parse_args()
     with tempfile.TemporaryDirectory(prefix="gitmem-import-") as folder:
         where = Path(folder) / "shop"
@@ -150,7 +152,10 @@ def main() -> None:
         print(
             f"    {after['in-pack'] - before['in-pack']} objects, {after['size-pack'] - before['size-pack']} KiB packed"
         )
-        if chosen.verify:
+        if chosen.upkeep:
+            for words in (["status"], ["doctor"], ["consolidate", "--dry-run"], ["consolidate"]):
+                run(where, *words, "--json")
+        elif chosen.verify:
             run(where, "verify", "--all", "--json")
             run(where, "export", "--json")
             run(where, "import", "changes.jsonl", "--accept", "--json")

@@ -93,7 +93,7 @@ class ClaimSet:
             if claim.key:
                 self._with_key[claim.key].discard(identifier)
 
-    def candidates(self, memory: Memory) -> Iterator[Claim]:
+    def candidates(self, memory: Memory | Claim) -> Iterator[Claim]:
         """The other records whose words are near, each once; the last word is the gate's."""
         if not self._claims:
             return

@@ -6,7 +6,7 @@ changes nothing.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import Final
 
@@ -18,7 +18,7 @@ from gitmem.app.near_pairs import near_pairs
 from gitmem.app.settle import Settled, decided, settle
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import Mutation, status_change, write
-from gitmem.model.frozen import dataclass
+from gitmem.model.frozen import dataclass, field
 from gitmem.model.layout import MAIN, PRIVATE, USER
 from gitmem.model.nouns import Memory, TranscriptRef
 from gitmem.model.records import event_from_bytes
@@ -62,16 +62,56 @@ def consolidate(workspace: Workspace, *, dry_run: bool) -> Consolidated:
     believing its branch raises."""
     believed_view(workspace).require_config()
     settled: list[Settled] = decided(workspace) if dry_run else settle(workspace)
-    ended = _archived(workspace, dry_run=dry_run)
-    view = believed_view(workspace)
+    seen = _seen(believed_view(workspace))
+    ended = _archived(workspace, seen.ended, dry_run=dry_run)
     gone = {memory.id for memory in ended}
     closed = [Closed(item.memory, item.why) for item in settled]
     closed += [Closed(memory, f"it was true until {memory.valid.until}") for memory in ended]
-    put_away = gone | {item.memory.id for item in settled}
-    return Consolidated(tuple(closed), tuple(_needs(view, put_away)))
+    put_away = frozenset(gone | {item.memory.id for item in settled})
+    return Consolidated(tuple(closed), tuple(_needs(believed_view(workspace), seen, put_away)))
 
 
-def _archived(workspace: Workspace, *, dry_run: bool) -> list[Memory]:
+@dataclass(frozen=True)
+class _Seen:
+    """What one reading of every memory found, and of each only what a section is about. near: (ref, the id to keep,
+    the other's)."""
+
+    ended: list[Found] = field(default_factory=list)
+    disputed: list[Memory] = field(default_factory=list)
+    stale: list[Memory] = field(default_factory=list)
+    lessons: list[Memory] = field(default_factory=list)
+    unused: list[Memory] = field(default_factory=list)
+    near: list[tuple[str, str, str]] = field(default_factory=list)
+
+
+def _seen(view: View) -> _Seen:
+    private, environ = view.workspace.location.private, view.workspace.env.environ
+    used = use.load(private) if use.is_on(environ) else {}
+    seen = _Seen()
+    for ref in (MAIN, PRIVATE, USER):
+        pairs = near_pairs(_noted(view, ref, seen, used), used)
+        seen.near.extend((ref, kept, other) for kept, other in pairs)
+    return seen
+
+
+def _noted(view: View, ref: str, seen: _Seen, used: Mapping[str, use.Used]) -> Iterator[Memory]:
+    """Every memory of a ref, as it passes by noted where a section is about it."""
+    for memory in view.memories(ref):
+        if memory.status == "disputed":
+            seen.disputed.append(memory)
+        if memory.status in ("maybe_stale", "stale"):
+            seen.stale.append(memory)
+        if memory.status in VISIBLE:
+            if _has_ended(view, memory, ref):
+                seen.ended.append(Found(memory, ref))
+            if ref == PRIVATE and memory.kind == "solution" and LESSON in memory.tags:
+                seen.lessons.append(memory)
+            if memory.origin == "inferred" and (row := used.get(memory.id)) is not None and row.has_faded:
+                seen.unused.append(memory)
+        yield memory
+
+
+def _archived(workspace: Workspace, ended: Sequence[Found], *, dry_run: bool) -> list[Memory]:
     """What is true no more is archived, by whoever may decide about it; it was never shown since."""
     found: list[Memory] = []
 
@@ -79,8 +119,10 @@ def _archived(workspace: Workspace, *, dry_run: bool) -> list[Memory]:
         channel = view.workspace.env.channel
         found[:] = []
         mutations = []
-        for item in _ended(view):
-            memory = item.memory
+        for item in ended:
+            memory = view.memory(item.memory.id, item.ref)
+            if memory is None or memory.status not in VISIBLE or not _has_ended(view, memory, item.ref):
+                continue
             config = view.config_for(memory.scope.audience)
             if config is not None and decides(channel, config, memory.scope.audience):
                 found.append(memory)
@@ -88,20 +130,17 @@ def _archived(workspace: Workspace, *, dry_run: bool) -> list[Memory]:
                 mutations.append(Mutation(status_change(memory, "archive", "archived", why), item.ref))
         return mutations
 
-    if next(_ended(believed_view(workspace)), None) is not None:
+    if ended:
         write(workspace, plan, subject=lambda made: f"archive {len(made)} that are true no more", dry_run=dry_run)
     return found
 
 
-def _ended(view: View) -> Iterator[Found]:
-    """Memories that are true no more and that nobody touched since; what was restored after its end stays."""
-    now = view.workspace.env.now()
-    for ref in (MAIN, PRIVATE, USER):
-        for memory in view.memories(ref):
-            if memory.status in VISIBLE and memory.valid.until is not None:
-                until = parse_instant(memory.valid.until)
-                if until <= now and _last_touched(view, memory, ref) < until:
-                    yield Found(memory, ref)
+def _has_ended(view: View, memory: Memory, ref: str) -> bool:
+    """Whether a memory is true no more and nobody touched it since; what was restored after its end stays."""
+    if memory.valid.until is None:
+        return False
+    until = parse_instant(memory.valid.until)
+    return until <= view.workspace.env.now() and _last_touched(view, memory, ref) < until
 
 
 def _last_touched(view: View, memory: Memory, ref: str) -> datetime:
@@ -112,30 +151,26 @@ def _last_touched(view: View, memory: Memory, ref: str) -> datetime:
     return parse_instant(at)
 
 
-def _needs(view: View, put_away: Iterable[str]) -> list[Need]:
-    gone = frozenset(put_away)
-    places = {ref: [m for m in view.memories(ref) if m.id not in gone] for ref in (MAIN, PRIVATE, USER)}
-    every = [memory for memories in places.values() for memory in memories]
-    standing = [memory for memory in every if memory.status in VISIBLE]
+def _needs(view: View, seen: _Seen, gone: frozenset[str]) -> list[Need]:
     used = use.load(view.workspace.location.private) if use.is_on(view.workspace.env.environ) else {}
     found = [
-        *_conflicts(view, every),
+        *_conflicts(view, seen.disputed),
         *_waiting(view, gone),
-        *_stale(standing),
-        *_true_no_more(view, gone),
-        *_near(places, used),
-        *_lessons(view, places[PRIVATE]),
+        *_stale(seen.stale),
+        *_true_no_more(seen.ended),
+        *_near(view, seen.near),
+        *_lessons(view, seen.lessons),
         *_directives(view),
         *_skills(view),
-        *_unused(standing, used),
+        *_unused(seen.unused, used),
     ]
-    return sorted(found, key=lambda need: (SECTIONS.index(need.section), need.memories[0].id))
+    kept = [need for need in found if not gone.intersection(memory.id for memory in need.memories)]
+    return sorted(kept, key=lambda need: (SECTIONS.index(need.section), need.memories[0].id))
 
 
-def _conflicts(view: View, every: Iterable[Memory]) -> Iterator[Need]:
+def _conflicts(view: View, disputed: Sequence[Memory]) -> Iterator[Need]:
     from gitmem.app.conflicts import conflicts
 
-    disputed = [memory for memory in every if memory.status == "disputed"]
     told = set()
     for item in conflicts(view.workspace, [memory for memory in disputed if memory.scope.audience == "team"]):
         told.add(item.memory.id)
@@ -161,28 +196,28 @@ def _waiting(view: View, gone: frozenset[str]) -> Iterator[Need]:
         yield Need("waiting", (memory,), why, (*ask, f"gitmem review {memory.id[:SHORT]}"))
 
 
-def _stale(standing: Iterable[Memory]) -> Iterator[Need]:
-    for memory in standing:
-        if memory.status in ("maybe_stale", "stale"):
-            name = memory.id[:SHORT]
-            yield Need("stale", (memory,), memory.status, (f"gitmem reverify {name}", "gitmem stale"))
+def _stale(stale: Iterable[Memory]) -> Iterator[Need]:
+    for memory in stale:
+        name = memory.id[:SHORT]
+        yield Need("stale", (memory,), memory.status, (f"gitmem reverify {name}", "gitmem stale"))
 
 
-def _true_no_more(view: View, gone: frozenset[str]) -> Iterator[Need]:
-    """Those that whoever asks may not put away."""
-    for item in _ended(view):
-        if item.memory.id not in gone:
-            why = f"it was true until {item.memory.valid.until}"
-            yield Need("ended", (item.memory,), why, (f'gitmem archive {item.memory.id[:SHORT]} --because "{why}"',))
+def _true_no_more(ended: Iterable[Found]) -> Iterator[Need]:
+    """Of these stays in the list what whoever asks may not put away."""
+    for item in ended:
+        why = f"it was true until {item.memory.valid.until}"
+        yield Need("ended", (item.memory,), why, (f'gitmem archive {item.memory.id[:SHORT]} --because "{why}"',))
 
 
-def _near(places: dict[str, list[Memory]], used: dict[str, use.Used]) -> Iterator[Need]:
-    for memories in places.values():
-        for kept, other in near_pairs(memories, used):
-            name, into = other.id[:SHORT], kept.id[:SHORT]
-            why = f"says nearly what {into} says, which rests on more"
-            commands = (f"gitmem show {into}", f'gitmem archive {name} --because "{into} says the same"')
-            yield Need("near", (other, kept), why, commands)
+def _near(view: View, pairs: Iterable[tuple[str, str, str]]) -> Iterator[Need]:
+    for ref, one, two in pairs:
+        kept, other = view.memory(one, ref), view.memory(two, ref)
+        if kept is None or other is None:
+            continue
+        name, into = other.id[:SHORT], kept.id[:SHORT]
+        why = f"says nearly what {into} says, which rests on more"
+        commands = (f"gitmem show {into}", f'gitmem archive {name} --because "{into} says the same"')
+        yield Need("near", (other, kept), why, commands)
 
 
 def _lessons(view: View, own: Iterable[Memory]) -> Iterator[Need]:
@@ -190,7 +225,7 @@ def _lessons(view: View, own: Iterable[Memory]) -> Iterator[Need]:
 
     done = offered(view.workspace)
     for memory in own:
-        if memory.kind == "solution" and LESSON in memory.tags and memory.status in VISIBLE and memory.id not in done:
+        if memory.id not in done:
             taught = len({ref.session for ref in memory.evidence if isinstance(ref, TranscriptRef)})
             if taught >= _ENOUGH:
                 why = f"{taught} sessions taught this, and only you are told"
@@ -214,12 +249,9 @@ def _skills(view: View) -> Iterator[Need]:
             yield Need("skill", (item.memory,), why, (f"gitmem skill propose {item.memory.id[:SHORT]}",))
 
 
-def _unused(standing: Iterable[Memory], used: dict[str, use.Used]) -> Iterator[Need]:
-    for memory in standing:
-        row = used.get(memory.id)
-        if memory.origin == "inferred" and row is not None and row.has_faded:
-            name = memory.id[:SHORT]
-            why = f"told in {row.told} briefs and never used since; briefs leave it out"
-            yield Need(
-                "unused", (memory,), why, (f"gitmem feedback {name} useful", f'gitmem archive {name} --because "…"')
-            )
+def _unused(faded: Iterable[Memory], used: Mapping[str, use.Used]) -> Iterator[Need]:
+    for memory in faded:
+        name, told = memory.id[:SHORT], used[memory.id].told if memory.id in used else use.FADES_AFTER
+        why = f"told in {told} briefs and never used since; briefs leave it out"
+        commands = (f"gitmem feedback {name} useful", f'gitmem archive {name} --because "…"')
+        yield Need("unused", (memory,), why, commands)

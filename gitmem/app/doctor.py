@@ -19,7 +19,7 @@ from gitmem.app.verify_own import own_faults
 from gitmem.app.workspace import View, Workspace
 from gitmem.errors import CorruptRecord, GitmemError
 from gitmem.model.layout import BRANCH_SPACE, CONFLICTS, INBOX, MAIN, MEMORIES, PRIVATE, USER, memory_of_path
-from gitmem.model.nouns import Config, MemoryRef
+from gitmem.model.nouns import Config, Memory, MemoryRef
 from gitmem.model.records import memory_from_bytes
 from gitmem.model.text import counted
 from gitmem.model.vocabulary import VISIBLE, WAITING
@@ -107,13 +107,24 @@ def _astray(view: View) -> Iterator[Finding]:
     """What this clone wrote is believed here; a record of it that names what is not on the branch is believed nowhere
     else."""
     there = frozenset(view.main.memory_ids())
-    for memory in view.memories():
+    for memory in _naming(view):
         named = [link.to for link in memory.links]
         named += [ref.id for ref in memory.evidence if isinstance(ref, MemoryRef)]
         lost = next((identifier for identifier in named if identifier not in there), None)
         if lost is not None and memory.status in _STANDING:
             said = f"{memory.id} names {lost}, which is not on gitmem/main: whoever verifies the branch leaves it out"
             yield Finding("links", "fault", said, f'gitmem edit {memory.id} --unlink {lost} --because "…"')
+
+
+def _naming(view: View) -> Iterator[Memory]:
+    """Memories that may name another. Most name none, as their canonical bytes tell, and reading one as YAML is what
+    takes the time."""
+    for path, raw in view.main.read_all(MEMORIES):
+        names = b"\nlinks: []\n" not in raw or b"type: memory" in raw
+        identifier = memory_of_path(path) if names else None
+        memory = view.memory(identifier) if identifier else None
+        if memory is not None:
+            yield memory
 
 
 def _own(workspace: Workspace) -> Iterator[Finding]:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from gitmem.app.claim_set import ClaimSet
-from gitmem.app.facts import claim_of
+from gitmem.app.facts import Claim, claim_of
 from gitmem.model.nouns import Memory
 from gitmem.model.vocabulary import KIND_CLASS, ORIGIN_RANK, VISIBLE
 from gitmem.policy.near import NEAR, alike
@@ -14,36 +14,49 @@ from gitmem.policy.near import NEAR, alike
 if TYPE_CHECKING:
     from gitmem.app.use import Used
 
-_CLASSES: Final = frozenset(
-    {"claim", "problem", "solution", "failed_tactic"}
-)  # what was done is told as often as it was
+# What was done is told as often as it was: work and changes.
+_CLASSES: Final = frozenset({"claim", "problem", "solution", "failed_tactic"})
 
 
-def near_pairs(memories: Iterable[Memory], used: Mapping[str, Used]) -> Iterator[tuple[Memory, Memory]]:
-    """(kept, other), each other one once. Those that somebody told apart are none, nor what replaces the other."""
+class _Row(NamedTuple):
+    """What is held of one memory, of very many. rank: the one that rests on more first."""
 
-    def rests_on(memory: Memory) -> tuple[int, int, int, str]:
-        row = used.get(memory.id)
-        credit = len(row.credits) if row else 0
-        return -ORIGIN_RANK.get(memory.origin, 0), -credit, -len(memory.evidence), memory.id
+    rank: tuple[int, int, int, str]
+    claim: Claim
+    linked: frozenset[str]
 
+
+def near_pairs(memories: Iterable[Memory], used: Mapping[str, Used]) -> Iterator[tuple[str, str]]:
+    """(id of the one to keep, id of the other), each other one once. Those that somebody told apart are none, nor what
+    replaces the other. `memories` are read once, and of each only what it says is held."""
     known = ClaimSet()
-    by_id: dict[str, Memory] = {}
-    standing = (m for m in memories if m.status in VISIBLE and KIND_CLASS.get(m.kind) in _CLASSES)
-    for memory in sorted(standing, key=rests_on):
+    by_id: dict[str, _Row] = {}
+    for row in sorted(_row(memory, used) for memory in memories if _stands(memory)):
+        claim = row.claim
         near = [
-            (-alike((memory.title, memory.body), (claim.title, claim.body)), claim.id)
-            for claim in known.candidates(memory)
-            if _alike(memory, by_id[claim.id])
+            (-alike((claim.title, claim.body), (other.title, other.body)), other.id)
+            for other in known.candidates(claim)
+            if _comparable(row, by_id[other.id])
         ]
         best = min(near, default=(0.0, ""))
         if -best[0] >= NEAR:
-            yield by_id[best[1]], memory
+            yield best[1], claim.id
             continue
-        known.add(claim_of(memory, "main"))
-        by_id[memory.id] = memory
+        known.add(claim)
+        by_id[claim.id] = row
 
 
-def _alike(memory: Memory, other: Memory) -> bool:
-    linked = {link.to for link in memory.links} | {link.to for link in other.links}
-    return KIND_CLASS[memory.kind] == KIND_CLASS[other.kind] and not {memory.id, other.id} & linked
+def _stands(memory: Memory) -> bool:
+    return memory.status in VISIBLE and memory.kind != "change" and KIND_CLASS.get(memory.kind) in _CLASSES
+
+
+def _row(memory: Memory, used: Mapping[str, Used]) -> _Row:
+    row = used.get(memory.id)
+    credit = len(row.credits) if row else 0
+    rank = -ORIGIN_RANK.get(memory.origin, 0), -credit, -len(memory.evidence), memory.id
+    return _Row(rank, claim_of(memory, "main"), frozenset(link.to for link in memory.links))
+
+
+def _comparable(row: _Row, other: _Row) -> bool:
+    same_class = KIND_CLASS[row.claim.kind] == KIND_CLASS[other.claim.kind]
+    return same_class and not {row.claim.id, other.claim.id} & (row.linked | other.linked)

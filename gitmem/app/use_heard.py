@@ -15,7 +15,7 @@ from gitmem.app.shown import told_since
 from gitmem.app.state import load, save
 from gitmem.errors import GitmemError
 from gitmem.model.ids import ALPHABET, MEMORY_ID_LENGTH
-from gitmem.model.layout import MAIN, PRIVATE
+from gitmem.model.layout import MAIN, PRIVATE, USER
 from gitmem.model.nouns import TranscriptRef
 from gitmem.model.pattern import pattern
 from gitmem.model.vocabulary import VISIBLE
@@ -31,7 +31,11 @@ MOST_SEEN: Final = 400  # memories of one session, as `shown.MOST_IDS`
 MOST_LOOKED_AT: Final = 2000  # memories of one's own that may cite a record
 MOST_SESSIONS: Final = 200  # whose place is remembered
 _SHORTEST: Final = 8  # characters of a command by which a memory is known
-_ID: Final = pattern(rf"(?<![0-9A-Za-z])[{ALPHABET}]{{{MEMORY_ID_LENGTH}}}(?![0-9A-Za-z])")
+_SHOWN: Final = 8  # characters of an id that a reader is shown, and so the least by which it names one
+_MOST_NAMES: Final = 40  # of one text, that are looked up
+_WORD: Final = rf"[{ALPHABET}]{{{_SHOWN},{MEMORY_ID_LENGTH}}}"
+_ID: Final = pattern(rf"(?<![0-9A-Za-z])({_WORD})(?![0-9A-Za-z])")
+_OURS: Final = pattern(rf'"id": ?"({_WORD})"')  # in a block
 
 
 def note_use(workspace: Workspace, names: Sequence[str], commits: Sequence[str] = ()) -> None:
@@ -86,7 +90,8 @@ def _note_messages(view: View, commits: Sequence[str]) -> None:
         if kind == "commit":
             info = parse_commit(data)
             at = datetime.fromtimestamp(int(info.committer.rsplit(" ", 2)[1]), timezone.utc)
-            _note(view, "cited", _named(data.partition(b"\n\n")[2].decode("utf-8", "replace")), at)
+            said = _named(data.partition(b"\n\n")[2].decode("utf-8", "replace"))
+            _note(view, "cited", _resolved(view, said), at)
 
 
 def _note(view: View, how: use.How, ids: Iterable[str], at: datetime) -> None:
@@ -101,7 +106,17 @@ def _stands(view: View, identifier: str) -> bool:
 
 
 def _named(text: str) -> list[str]:
+    """Words that may be ids, whole or as they are shown."""
     return list(dict.fromkeys(_ID.findall(text)))
+
+
+def _resolved(view: View, named: Sequence[str]) -> list[str]:
+    """The ids that these words are, or of which each is the beginning of exactly one."""
+    found: list[str] = []
+    for word in named[:_MOST_NAMES]:
+        ids = {one for ref in (MAIN, PRIVATE, USER) for one in view.place(ref).memory_ids(word)}
+        found += ids if len(ids) == 1 else ()
+    return list(dict.fromkeys(found))
 
 
 def _note_session(view: View, name: str, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -159,11 +174,11 @@ class _Listener:
     def _hear(self, turn: Turn) -> None:
         is_new = turn.start >= self._before
         if turn.speaker == "ours":
-            self._add(self._told, _named(turn.text))
+            self._add(self._told, _resolved(self._view, list(dict.fromkeys(_OURS.findall(turn.text)))))
         elif turn.speaker == "tool":
             _, asked = self._calls.pop(turn.call, (0, False)) if turn.call else (0, self._asks)
             if asked:
-                self._add(self._seen, _named(turn.text))
+                self._add(self._seen, _resolved(self._view, _named(turn.text)))
         elif turn.speaker in ("assistant", "subagent"):
             if turn.tool is not None:
                 self._asks = "gitmem" in turn.tool or "gitmem" in turn.text
@@ -178,8 +193,8 @@ class _Listener:
 
     def _known(self, named: Iterable[str], turn: Turn) -> list[str]:
         """Those that the session was told of before this turn."""
-        wanted = set(named)
-        return [identifier for identifier in self._context(turn, asked_for=True) if identifier in wanted]
+        words = tuple(named)
+        return [one for one in self._context(turn, asked_for=True) if words and any(map(one.startswith, words))]
 
     def _context(self, turn: Turn, *, asked_for: bool) -> list[str]:
         """Memories that the session held at a turn. What no record shows is known from the hooks, by its time."""

@@ -198,7 +198,13 @@ def test_a_message_of_a_commit_cites(repo: Path, gitmem: Run) -> None:
     first, second = put(gitmem, repo, POOL), put(gitmem, repo, RETRY)
     assert gitmem(repo, "hooks", "install", "--sessions").code == 0
     (repo / "src/pool.py").write_text("POOL = 20\n")
-    git(repo, "commit", "-qam", f"Raise the pool\n\nAs {first} says; not aaaaaaaaaaaa.", env=os.environ)
+    git(
+        repo,
+        "commit",
+        "-qam",
+        f"Raise the pool\n\nAs {first[:8]} says; not aaaaaaaa, and not {second[:7]}.",
+        env=os.environ,
+    )
     if not (private(repo) / "commits-made").exists():  # the hook calls the installed program
         oid = git(repo, "rev-parse", "HEAD").strip()
         (private(repo) / "commits-made").write_text(f"made {oid}\n")

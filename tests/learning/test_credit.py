@@ -91,8 +91,8 @@ def test_the_word_of_an_agent_counts_after_it_was_told_and_a_command_that_passed
     captured(clone, session)
     assert not [row for row in rows(clone).values() if row["n"]]
     session.run("cat notes.txt", f"{untold} was written down here")
-    session.run("gitmem recall pool", f"{known[:8]} {known} convention {RULE}\n{names_it} convention")
-    session.answer(f"As {known} says, the timer closes them; {untold} says nothing.").run(RUN, PASSED)
+    session.run("gitmem recall pool", f"{known[:8]}  convention  {RULE}\n{names_it[:8]}  convention")  # as it is shown
+    session.answer(f"As {known[:8]} says, the timer closes them; {untold[:8]} says nothing.").run(RUN, PASSED)
     captured(clone, session.answer("Done."))
     used = {name: row["how"] for name, row in rows(clone).items() if row["n"]}
     assert used == {known: {"cited": 1}, names_it: {"ran": 1}}
