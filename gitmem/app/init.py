@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from gitmem.app import belief, trust
@@ -11,7 +11,7 @@ from gitmem.app.chain import open_chain, save_chains
 from gitmem.app.shipped import shipped
 from gitmem.app.workspace import Workspace, raw_view
 from gitmem.app.writing import config_event
-from gitmem.errors import GitmemError, UnsupportedRepository, UsageError
+from gitmem.errors import GitmemError, RemoteError, UnsupportedRepository, UsageError
 from gitmem.model.ids import is_project, project_id
 from gitmem.model.layout import ATTRIBUTES, CONFIG, MAIN, README, SCHEMA
 from gitmem.model.nouns import Config
@@ -50,7 +50,8 @@ Read it with `gitmem recall "words"`, `gitmem list`, `gitmem log`; change it wit
 class Initialised:
     """What `init` did: "created", "adopted" (the remote's branch) or "present" (there was one).
 
-    `trusted`: what is in it is shown (see `gitmem.app.trust`).
+    `trusted`: what is in it is shown (see `gitmem.app.trust`). `asked`: False when the remote was not reached, and what
+    a `git clone` or `git fetch` of before brought of its branch was taken over.
     """
 
     result: str
@@ -59,6 +60,7 @@ class Initialised:
     commit: str
     remote: str | None = None
     trusted: bool = True
+    asked: bool = True
 
 
 def init(
@@ -74,12 +76,19 @@ def init(
             return _present(workspace, present)
         belief.require_branch(workspace)
         refuse_names_in_the_way(workspace)
-        source = None if offline else _remote(workspace, remote)
-        if source is not None:
-            tip = remote_tip(location, source, MAIN)
-            if tip is not None:
-                return _adopt(workspace, source)
-        return _create(workspace, project)
+        source = _remote(workspace, remote)
+        if source is None:
+            return _create(workspace, project)
+        try:
+            tip = None if offline else remote_tip(location, source, MAIN)
+        except RemoteError as error:
+            adopted = _adopt_kept(workspace, source)
+            if adopted is None:
+                raise error
+            return adopted
+        if tip is not None:
+            return _adopt(workspace, source)
+        return (_adopt_kept(workspace, source) if offline else None) or _create(workspace, project)
 
 
 def _present(workspace: Workspace, tip: str) -> Initialised:
@@ -131,6 +140,19 @@ def _adopt(workspace: Workspace, remote: str) -> Initialised:
     incoming = receive(workspace, remote_named(workspace.location, remote), admit=True)
     _, tip, _ = joined_branch(workspace, incoming)
     return _made("adopted", workspace, belief.inert_view(workspace).require_config(), tip, remote)
+
+
+def _adopt_kept(workspace: Workspace, remote: str) -> Initialised | None:
+    """Take over what this clone has of the remote's branch; None when it has none of it. Inert as well."""
+    from gitmem.app.sync import joined_branch
+    from gitmem.app.sync_incoming import kept_here
+
+    incoming = kept_here(workspace, remote_named(workspace.location, remote))
+    if incoming is None:
+        return None
+    _, tip, _ = joined_branch(workspace, incoming)
+    made = _made("adopted", workspace, belief.inert_view(workspace).require_config(), tip, remote)
+    return replace(made, asked=False)
 
 
 def _create(workspace: Workspace, project: str | None) -> Initialised:

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, Literal
 from gitmem.app import belief
 from gitmem.app.sync_pins import pin, pins
 from gitmem.app.workspace import Workspace
-from gitmem.errors import CorruptRecord, NotFound, Refused
+from gitmem.errors import CorruptRecord, NotFound, Refused, RemoteError
 from gitmem.model.judgement import Reason
 from gitmem.model.layout import MAIN
 from gitmem.model.text import one_line
 from gitmem.store.port import Backend, RefMove
-from gitmem.store.quarantine import Quarantine, fetched_ref, have_refs, is_whole
+from gitmem.store.quarantine import Quarantine, fetched_ref, have_refs, is_whole, tracking_ref
 from gitmem.store.remote import Remote, ask, beside, fetch
 
 if TYPE_CHECKING:
@@ -69,7 +69,12 @@ def receive(
     backend, location = workspace.backend, workspace.location
     known = pins(workspace.env, backend, remote)
     with beside(location, remote) as place:
-        offer = ask(place, remote, MAIN)
+        try:
+            offer = ask(place, remote, MAIN)
+        except RemoteError as error:
+            if backend.ref(MAIN) is None and backend.ref(tracking_ref(remote.name)) is not None:
+                error.hint = f"gitmem init --offline takes over {remote.name}/gitmem/main as this clone has it"
+            raise
         tip = offer.tip
         if tip is None:
             if known and not accept_rewrite:
@@ -97,6 +102,26 @@ def receive(
             if location.shallow:
                 belief.reconsider(workspace)
         return made
+
+
+def kept_here(workspace: Workspace, remote: Remote) -> Incoming | None:
+    """What a plain `git clone` or `git fetch` kept of the remote's branch, judged as what arrives is; the remote is not
+    asked. None when it kept none, or not all of it. Raises as `receive` does."""
+    from gitmem.app.verify import verify_range
+
+    backend, location = workspace.backend, workspace.location
+    tip = backend.ref(tracking_ref(remote.name))
+    if tip is None or not is_whole(location, tip, backend):
+        return None
+    known = pins(workspace.env, backend, remote)
+    for one in known:
+        if backend.resolve(one) is None or not backend.is_ancestor(one, tip):
+            raise _went_back(remote, tip, one, "rewritten")
+    report = verify_range(workspace, None, tip)
+    whole = tuple(fault for fault in report.faults if fault.reach == "tip")
+    if whole:
+        raise _unbelievable(remote, tip, whole)
+    return Incoming(remote, tip, False, report=report, pins=known)
 
 
 def _note(workspace: Workspace, remote: Remote, tip: str, known: tuple[str, ...]) -> None:

@@ -17,7 +17,7 @@ def init(
     remote: Annotated[
         str | None, typer.Option(help="Ask this remote first (default: origin, or the only one).")
     ] = None,
-    offline: Annotated[bool, typer.Option("--offline", help="Ask no remote.")] = False,
+    offline: Annotated[bool, typer.Option("--offline", help="Ask no remote; adopt what git clone brought.")] = False,
     project: Annotated[str | None, typer.Option(help="The project's id (default: folder name and random).")] = None,
 ) -> None:
     """Begin the memory of this repository, or adopt the one that its remote has.
@@ -36,12 +36,14 @@ def init(
                 "commit": made.commit,
                 "remote": made.remote,
                 "trusted": made.trusted,
+                "asked": made.asked,
             }
         )
         return
     what = {
         "created": f"created gitmem/main for project {made.project}",
-        "adopted": f"adopted gitmem/main of {made.remote}, project {made.project}, all of it verified",
+        "adopted": f"adopted gitmem/main of {made.remote}, project {made.project}, all of it verified"
+        + ("" if made.asked else f"; as this clone has it, {made.remote} was not reached"),
         "present": f"gitmem/main is already here, project {made.project}",
     }[made.result]
     door.say(door.style(what, "green"))

@@ -248,6 +248,34 @@ def test_clones_of_every_kind_heal(how: str, team: Team) -> None:
     assert git(ben.repo, "fsck", "--connectivity-only", "--no-dangling") == ""
 
 
+def test_a_plain_clone_adopts_its_branch_without_a_network(team: Team) -> None:
+    team.ana.remember(TITLES[0])
+    team.ana.sync()
+    away = team.top / "away.git"
+    for name, words in {"ben": ("init",), "cai": ("init", "--offline")}.items():
+        made = team.clone(name, trusted=False)
+        team.hub.rename(away)
+        told = made.run("sync", "--json").lines[-1]["error"]
+        assert "gitmem init --offline" in told["hint"] and made.tip() == ""
+        (line,) = made.ok(*words, "--json").lines
+        assert (line["result"], line["asked"], line["trusted"]) == ("adopted", False, False)
+        assert made.run("list").code == 3  # inert, as any branch that came from elsewhere
+        made.ok("trust", "--yes")
+        assert made.ids() == team.ana.ids()
+        away.rename(team.hub)
+        assert made.sync()["state"] == "same"
+    # What git brought is judged as what a sync brings; and the stump of a shallow clone is none of it.
+    bad = team.clone("dee", trusted=False)
+    tip = bad.tip("refs/remotes/origin/gitmem/main")
+    forged = git(bad.repo, "commit-tree", f"{tip}^{{tree}}", "-m", "another beginning").strip()
+    git(bad.repo, "update-ref", "refs/remotes/origin/gitmem/main", forged)
+    refused = bad.run("init", "--offline")
+    assert refused.code == 3 and bad.tip() == ""
+    stump = team.clone("eve", "--depth=1", "--no-single-branch", trusted=False)
+    team.hub.rename(away)
+    assert stump.run("init").code == 8 and stump.tip() == ""
+
+
 def test_a_branch_that_is_a_stump_is_made_whole(team: Team) -> None:
     team.ana.remember(TITLES[0])
     team.ana.sync()
@@ -279,6 +307,7 @@ def test_worktrees_share_and_a_checked_out_branch_is_left_alone(team: Team) -> N
 
 def test_memory_that_was_begun_twice_is_joined_by_a_person_and_trusted_anew(team: Team) -> None:
     ben = team.clone("ben", trusted=False)
+    git(ben.repo, "update-ref", "-d", "refs/remotes/origin/gitmem/main")  # else that would be adopted
     ben.ok("init", "--offline")
     mine = ben.remember(TITLES[0])
     before = everything(ben.repo)
