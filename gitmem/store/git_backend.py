@@ -225,6 +225,18 @@ def settle_refs(location: Location, moves: Sequence[RefMove]) -> None:
     """fsync the folders in which refs appeared; leave refs and reflogs to the repository's owner."""
     if location.ref_format != "files":
         return
+    for _ in range(_TRIES - 1):
+        try:
+            _settle_once(location, moves)
+            return
+        except (
+            FileNotFoundError
+        ):  # git's pack-refs took a folder away that had been seen; it syncs what it wrote itself
+            continue
+    _settle_once(location, moves)
+
+
+def _settle_once(location: Location, moves: Sequence[RefMove]) -> None:
     for top in (location.common_dir, location.common_dir / "logs"):
         folders: set[Path] = set()
         for move in moves:

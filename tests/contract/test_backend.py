@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from gitmem.errors import Ambiguous, CorruptRecord, Locked, NotFound, RefMoved, UnsupportedRepository
-from gitmem.store.loose import loose_path
+from gitmem.store import git_backend
+from gitmem.store.loose import fsync_all, loose_path
 from gitmem.store.objects import TREE, Entry, object_id, parse_tree, tree_bytes
 from gitmem.store.port import Backend, RefMove
 from gitmem.store.repository import locate, open_backend
@@ -341,3 +342,20 @@ def test_the_root_commit_is_the_same_everywhere(make: Make) -> None:
     }
     assert root_commit(backend) == root_commit(make()) == expected[backend.object_format]
     assert fsck(backend).startswith("dangling commit")
+
+
+def test_a_folder_of_refs_that_is_packed_away_while_it_is_synced_stops_no_write(
+    make: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    backend = make()
+    seen: list[bool] = []
+
+    def packed_meanwhile(paths: list[Path]) -> None:
+        git(backend.location.common_dir, "pack-refs", "--all")
+        seen.append(all(path.exists() for path in paths))
+        fsync_all(paths)
+
+    monkeypatch.setattr(git_backend, "fsync_all", packed_meanwhile)
+    made = commit(backend, {"memories/a/b/x.yaml": b"1"})
+    assert backend.resolve(REF) == made
+    assert not seen or not seen[0]  # the folder had gone; a reftable has none
