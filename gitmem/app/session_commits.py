@@ -21,9 +21,10 @@ from gitmem.app.workspace import Workspace
 from gitmem.errors import Ambiguous, NotFound
 from gitmem.evidence.patch import patch_ids
 from gitmem.model.frozen import dataclass
+from gitmem.model.layout import session_folder
 from gitmem.model.text import one_line
 from gitmem.store.objects import is_object_id, parse_commit
-from gitmem.store.sessions import StoredSession, stored_sessions
+from gitmem.store.sessions import StoredSession, session_places, stored_sessions
 
 if TYPE_CHECKING:
     from gitmem.capture.turns import Turn
@@ -191,7 +192,7 @@ def sessions_of_path(workspace: Workspace, path: str) -> list[Touched]:
 
     read = Transcripts(workspace)
     found = []
-    for stored in stored_sessions(workspace.backend, []):
+    for stored in _that_touched(workspace, path):
         last = stored.manifest.last
         turns = [turn for turn in read.turns(stored, last) if touches(turn, path)] if last else []
         if turns:
@@ -199,6 +200,23 @@ def sessions_of_path(workspace: Workspace, path: str) -> list[Touched]:
             found.append(Touched(stored, len(turns), max(times, default=None)))
     oldest = datetime.min.replace(tzinfo=timezone.utc)
     return sorted(found, key=lambda item: item.last or oldest, reverse=True)
+
+
+def _that_touched(workspace: Workspace, path: str) -> Iterator[StoredSession]:
+    """The sessions captured here that may have touched a file: those of which the index of turns says so, or all where
+    there is no index."""
+    from gitmem.app.sessions_index import caught_up
+    from gitmem.app.sessions_search import touched
+    from gitmem.recall.faults import IndexBusy, IndexDamaged
+
+    try:
+        index = caught_up(workspace, session_places(workspace.backend))
+    except (IndexBusy, IndexDamaged):
+        index = None
+    for stored in stored_sessions(workspace.backend, []):
+        known = index.sessions.get(session_folder(stored.manifest.host, stored.manifest.session)) if index else None
+        if known is None or known.fault or touched(known.paths, path):
+            yield stored
 
 
 Seen = tuple[StoredSession, "Turn", frozenset[str], bool]
