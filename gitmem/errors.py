@@ -45,6 +45,12 @@ class UsageError(GitmemError):
     code = "usage"
 
 
+class NoHome(UsageError):
+    """The environment names no folder of the user's, and this takes one."""
+
+    code = "no_home"
+
+
 class Refused(GitmemError):
     """The gate refused, or verification failed. `reasons` holds every reason, in stable order."""
 

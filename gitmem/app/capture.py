@@ -18,7 +18,7 @@ from gitmem.app.directives_heard import never_listen
 from gitmem.app.forgotten import Forgotten, forgotten, remember_again
 from gitmem.app.state import load, save
 from gitmem.app.workspace import Workspace
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import GitmemError, NoHome, UsageError
 from gitmem.model.frozen import dataclass, field
 from gitmem.model.times import format_instant
 from gitmem.store.lock import sole
@@ -154,7 +154,7 @@ def home_of(workspace: Workspace) -> Path:
     """The home folder in which the hosts keep their transcripts. Raises GitmemError when there is none."""
     home = workspace.env.environ.get("HOME", "")
     if not home:
-        raise GitmemError("there is no HOME, so no transcripts can be found", hint="set HOME")
+        raise NoHome("there is no HOME, so no transcripts can be found", hint="set HOME")
     return Path(home)
 
 

@@ -15,7 +15,7 @@ from typing import Final
 from gitmem.app.env import Env, run_quietly, which
 from gitmem.app.host_files import Change, read, receipts
 from gitmem.app.host_settings import HOSTS
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import NoHome, UsageError
 
 NAME: Final = "timer"  # in receipts
 UNIT: Final = "gitmem-capture"
@@ -150,7 +150,7 @@ def _agents(env: Env) -> Path:
 
 def _home(env: Env) -> Path:
     if not env.environ.get("HOME"):
-        raise GitmemError("there is no HOME", hint="set HOME")
+        raise NoHome("there is no HOME", hint="set HOME")
     return Path(env.environ["HOME"])
 
 

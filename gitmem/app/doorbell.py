@@ -10,7 +10,7 @@ from typing import Final
 
 from gitmem.app.githooks_receipt import look, put
 from gitmem.app.shipped import shipped
-from gitmem.errors import GitmemError
+from gitmem.errors import NoHome
 
 RUNG: Final = ".rung"  # beside the spool file of a host: when it rang last, by the time of the file
 
@@ -21,7 +21,7 @@ def doorbell_path(environ: Mapping[str, str]) -> Path:
     if named.startswith("/"):  # the specification says to ignore a relative one
         return Path(named) / "gitmem/doorbell"
     if not home:
-        raise GitmemError("there is no HOME", hint="set HOME, or XDG_DATA_HOME to a folder of yours")
+        raise NoHome("there is no HOME", hint="set HOME, or XDG_DATA_HOME to a folder of yours")
     return Path(home) / ".local/share/gitmem/doorbell"
 
 

@@ -12,7 +12,7 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Final, TextIO
 
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, NoHome
 from gitmem.model.frozen import dataclass
 from gitmem.model.vocabulary import Channel
 
@@ -69,7 +69,7 @@ class Env:
         if named.startswith("/"):  # the specification says to ignore a relative one
             return Path(named) / "gitmem"
         if not home:
-            raise GitmemError("there is no HOME", hint="set HOME, or XDG_STATE_HOME to a folder of yours")
+            raise NoHome("there is no HOME", hint="set HOME, or XDG_STATE_HOME to a folder of yours")
         return Path(home) / ".local/state/gitmem"
 
 

@@ -13,7 +13,7 @@ from gitmem.app.doorbell import doorbell_path
 from gitmem.app.env import Env
 from gitmem.app.host_hooks import GROUPED, Hook, Shape
 from gitmem.app.injection_hosts import EVENTS
-from gitmem.errors import GitmemError, UsageError
+from gitmem.errors import NoHome, UsageError
 from gitmem.model.frozen import dataclass
 
 WAIT: Final = 15  # seconds; what an agent should know takes a fraction of one, and more after a large fetch
@@ -89,7 +89,7 @@ def host_home(env: Env, name: str) -> Path:
     if named := env.environ.get(host.home_variable):
         return env.cwd / named / host.below
     if not env.environ.get("HOME"):
-        raise GitmemError("there is no HOME, so no host can be found", hint="set HOME")
+        raise NoHome("there is no HOME, so no host can be found", hint="set HOME")
     return Path(env.environ["HOME"]) / host.home
 
 

@@ -18,6 +18,7 @@ from gitmem.model.nouns import Config
 from gitmem.model.records import config_bytes
 from gitmem.store.lock import writer_lock
 from gitmem.store.port import RefMove
+from gitmem.store.quarantine import tracking_ref
 from gitmem.store.remote import remote_named, remote_tip, remotes
 from gitmem.store.snapshot import Snapshot
 from gitmem.store.transaction import Transaction, root_commit
@@ -76,7 +77,7 @@ def init(
             return _present(workspace, present)
         belief.require_branch(workspace)
         refuse_names_in_the_way(workspace)
-        source = _remote(workspace, remote)
+        source = _brought(workspace) if offline and remote is None else _remote(workspace, remote)
         if source is None:
             return _create(workspace, project)
         try:
@@ -130,6 +131,15 @@ def _remote(workspace: Workspace, name: str | None) -> str | None:
     if len(known) > 1:
         raise UsageError(f"which remote? {', '.join(known)}", hint=f"gitmem init --remote {known[0]}")
     return known[0] if known else None
+
+
+def _brought(workspace: Workspace) -> str | None:
+    """The remote whose branch a plain git has brought here: origin, or the only such one."""
+    known = [ref for ref, _ in workspace.backend.refs("refs/remotes/") if ref.endswith("/gitmem/main")]
+    names = [name for name in remotes(workspace.location) if tracking_ref(name) in known]
+    if len(names) > 1 and "origin" not in names:
+        raise UsageError(f"whose branch? {', '.join(names)}", hint=f"gitmem init --offline --remote {names[0]}")
+    return "origin" if "origin" in names else names[0] if names else None
 
 
 def _adopt(workspace: Workspace, remote: str) -> Initialised:

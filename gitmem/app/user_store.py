@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, NoHome
 from gitmem.model.frozen import replace
 from gitmem.model.layout import MAIN
 
@@ -68,7 +68,7 @@ def made(workspace: Workspace) -> None:
     if workspace.user is None and not workspace.is_user_store:
         path = store_path(workspace.env.environ)
         if path is None:
-            raise GitmemError("there is no HOME", hint="set HOME, or XDG_DATA_HOME to a folder of yours")
+            raise NoHome("there is no HOME", hint="set HOME, or XDG_DATA_HOME to a folder of yours")
         private_folder(path)
         done = run(("init", "--bare", "--quiet", str(path)), environ=workspace.env.environ, cwd=path)
         if done.status:

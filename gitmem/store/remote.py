@@ -48,6 +48,9 @@ _BEHIND: Final = pattern(
     r"non-fast-forward|fetch first|stale info|needs force|incorrect old value|cannot lock ref|failed to update ref"
 )
 
+# A name that stands in refs: each part begins with a letter, a digit or an underscore (git: check-ref-format).
+_NAME: Final = pattern(r"(?!.*(?:\.\.|\.lock(?:/|$)|\.(?:/|$)))\w[\w.+@#%=,-]*(?:/\w[\w.+@#%=,-]*)*")
+
 PushState = Literal["done", "moved", "protected", "refused"]
 
 
@@ -126,6 +129,11 @@ def remote_named(location: Location, name: str) -> Remote:
         raise UsageError(
             f"{one_line(name, 80)!r} is not a configured remote (there are: {', '.join(known) or 'none'})",
             hint="git remote add <name> <url>",
+        )
+    if not _NAME.fullmatch(name):
+        raise UsageError(
+            f"the remote {one_line(name, 80)!r} has a name that no ref can hold, so nothing of it can be kept",
+            hint='git config --local --edit, and name it with letters, digits, dots and dashes: [remote "team"]',
         )
     return known[name]
 

@@ -17,7 +17,7 @@ from typer.main import get_command
 import gitmem
 from gitmem.app.env import AGENT_PROCESSES, AGENT_VARIABLES, CI_VARIABLES, Env, edit_text, observe_channel
 from gitmem.cli.main import GLOBAL_HELP, VERBS, application
-from gitmem.errors import GitmemError
+from gitmem.errors import GitmemError, NoHome
 
 SHELL = ("bash", "sshd")
 
@@ -180,5 +180,5 @@ def test_the_state_of_a_user_follows_the_xdg_rules(tmp_path: Path, env: Callable
     assert home(HOME="/h") == "/h/.local/state/gitmem"
     assert home(HOME="/h", XDG_STATE_HOME="/s") == "/s/gitmem"
     assert home(HOME="/h", XDG_STATE_HOME="relative") == "/h/.local/state/gitmem"
-    with pytest.raises(GitmemError, match="no HOME"):
+    with pytest.raises(NoHome, match="no HOME"):
         home()

@@ -194,6 +194,18 @@ def test_offline_loses_nothing(team: Team) -> None:
     assert team.ana.sync()["state"] == "pushed"
 
 
+def test_a_remote_whose_name_no_ref_can_hold(team: Team, repo: Path) -> None:
+    before = everything(repo)
+    for name in ("../x", "c d", "a\x07b", "x.lock", ".y"):
+        git(repo, "config", f"remote.{name}.url", f"file://{team.hub}")
+        done = team.ana.run("sync", name)
+        assert done.code == 2 and "git config --local --edit" in done.err and "\x07" not in done.err, name
+        git(repo, "config", "--remove-section", f"remote.{name}")
+    assert everything(repo) == before
+    git(repo, "remote", "add", "team/fork-2.x", f"file://{team.hub}")
+    assert team.ana.run("sync", "team/fork-2.x").code == 0  # the control
+
+
 def test_which_remote(team: Team, repo: Path, gitmem: Callable[..., Ran]) -> None:
     other = team.top / "fork.git"
     git(team.top, "clone", "-q", "--bare", f"file://{team.hub}", str(other))
