@@ -64,7 +64,7 @@ def why(ground: Ground, asked: Asked, expected: str | None) -> Why:
     if len(asked.questions) != 1 or not asked.questions[0].strip():
         raise UsageError("why what? one question is needed", hint='gitmem why "redis timeout" 7k3q')
     learn(ground)
-    asked = replace(asked, filters=placed(ground, asked.filters))
+    asked = replace(asked, filters=placed(ground, asked.filters), meaning=ground.index.is_learned())
     question = asked.questions[0]
     ground = replace(ground, viewer=asked.filters.narrowed(ground.viewer))
     then = moment(ground, asked.as_of)

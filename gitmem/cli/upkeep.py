@@ -8,9 +8,10 @@ import typer
 
 from gitmem.app import doctor as app_doctor
 from gitmem.app import upkeep
+from gitmem.app.meaning import make_all
 from gitmem.app.workspace import open_workspace
 from gitmem.cli import completion as scripts
-from gitmem.cli.app_of import single
+from gitmem.cli.app_of import asked, single
 from gitmem.cli.door import Door, counted
 from gitmem.errors import UsageError
 from gitmem.model.schema import NAMES, schema_text
@@ -38,9 +39,23 @@ def reindex(
     forget: Annotated[
         bool, typer.Option("--forget", help="Forget what was believed; verify the whole branch.")
     ] = False,
+    meaning: Annotated[
+        bool, typer.Option("--meaning", help="Only make the vectors of meaning that are missing (an optional extra).")
+    ] = False,
 ) -> None:
     """Build the search index anew from the branch."""
     door: Door = ctx.obj
+    if meaning:
+        if forget:
+            raise UsageError(
+                "--meaning makes no index anew", hint="gitmem reindex --forget, then gitmem reindex --meaning"
+            )
+        model, count = asked(door, make_all)
+        if door.as_json:
+            door.data({"model": model, "vectors": count})
+        else:
+            door.say(f"{door.style('learned', 'green')} {counted(count, 'version')} of memories ({model})")
+        return
     count, rejected = upkeep.reindex(open_workspace(door.env, long_lived=True), forget=forget)
     if door.as_json:
         door.data({"records": count, "not_believed": list(rejected)})

@@ -35,6 +35,10 @@ class Meaning:
         self._folder: Final = folder
         self.doubt = ""
 
+    @property
+    def weight(self) -> float:
+        return self._model.weight
+
     def covers(self, generation: int, cards: int) -> bool:
         """Whether the first `cards` bytes of cards have all their vectors. Reads the head only."""
         from gitmem.recall.vectors import read_head
@@ -68,7 +72,10 @@ class Meaning:
 
         self.doubt = ""
         head = read_head(self._folder)
-        parts = list(islice(_weighted(texts, asked, corpus), MAX_TERMS))
+        if self._model.whole:
+            parts = [(text[:MAX_TEXT], 1.0) for text in texts if text.strip()]
+        else:
+            parts = list(islice(_weighted(texts, asked, corpus), MAX_TERMS))
         if head is None or not self._fits(head.stamp, head.generation, generation) or not parts:
             return None
         try:

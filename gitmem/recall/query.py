@@ -31,6 +31,7 @@ class Query:
     upto: of every version, those that stood at this position or before.
     used: memories that are used here, with how likely each is needed, 0 to 1; they are raised.
     aside: words of the texts that say where and not what: they count for the order, not for how sure an answer is.
+    meaning: where there is a model. Without it, words alone are searched.
     """
 
     texts: tuple[str, ...] = ()
@@ -54,6 +55,7 @@ class Query:
     upto: int | None = None
     aside: tuple[str, ...] = ()
     used: Mapping[str, float] = field(default_factory=dict)
+    meaning: bool = True
     limit: int = 10
     offset: int = 0
     order: Literal["relevance", "newest"] = "relevance"

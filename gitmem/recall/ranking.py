@@ -40,12 +40,14 @@ _COVERED: Final = 0.8  # what the covered part of a long question counts; that o
 DATE_WEIGHT: Final = 0.1
 # A memory about the place that the reader works in, or near it: breaks what is nearly a tie, no more.
 PLACE_WEIGHT: Final = 0.1
-# The cosine of the directions of question and memory, with the extra `gitmem[semantic]` only. githist dev hit@1/hit@5/
+# The cosine of the directions of question and memory, with the extra `gitmem[semantic]`; that of `gitmem[minilm]` has a
+# weight of its own. githist dev hit@1/hit@5/
 # hit@10/MRR: 68.6/82.2/86.9/74.9 without, 69.1/83.5/86.9/75.3 at 0.3, 69.5/83.9/87.3/75.8 at 0.5, 69.5/83.5/86.9/75.7
 # at 0.85.
 MEANING_WEIGHT: Final = 0.5
 # The nearest of n memories of another project is as near as 0.25 + 0.115 log10(n) for one question in 20 or fewer, from
-# 3 memories to 3,000 (githist dev, one in 20: 0.297, 0.353, 0.442, 0.480, 0.549, 0.604, 0.620 at 3, 10, 30, ...).
+# 3 memories to 3,000 (githist dev, one in 20 at 3, 10, 30, ...: 0.297, 0.353, 0.442, 0.480, 0.549, 0.604, 0.620 by the
+# table of words, 0.309, 0.353, 0.419, 0.508, 0.536, 0.597, 0.607 by MiniLM).
 _CHANCE_OF_ONE: Final = 0.25
 _CHANCE_GROWS: Final = 0.115
 # A memory without any word of the query counts only when it is nearer than this part of that. The confidence in what
@@ -87,7 +89,7 @@ class Corpus:
     """What is counted over the whole index. documents: versions. average, letters: tokens and characters of one.
 
     terms, grams: in how many versions each term of the query, one that may stand in its place, or a 4-gram of its
-    words occurs. also: as `Words.also`.
+    words occurs. also: as `Words.also`. meaning: what a cosine weighs.
     """
 
     documents: int
@@ -96,6 +98,7 @@ class Corpus:
     terms: Mapping[str, int]
     grams: Mapping[str, int]
     also: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    meaning: float = MEANING_WEIGHT
 
     @cached_property
     def worth(self) -> dict[str, float]:
@@ -175,7 +178,7 @@ def rank(
         if asked.dates and falls_on(candidate.recorded, asked.dates):
             lanes["date"] = DATE_WEIGHT
         if cosines and (alike := cosines[candidate.place]) > 0.0:
-            lanes["meaning"] = MEANING_WEIGHT * alike
+            lanes["meaning"] = corpus.meaning * alike
         if used and (needed := used.get(candidate.ranked.id)):
             lanes["use"] = USE_WEIGHT * needed * sum(lanes.values())
         score = sum(lanes.values()) * states[candidate.state] * ORIGIN_WEIGHT[candidate.origin]
@@ -233,7 +236,7 @@ def confidence(one: Scored, asked: Words, corpus: Corpus) -> float:
     many = max(sum(asked.told.values()), 1.0)
     scored = one.told * sqrt(many) / (total * _CERTAIN)
     covered = _held(one, asked, corpus) / total * (_COVERED + (1 - _COVERED) * 2 / many)
-    meant = MEANING_SURE * one.lanes.get("meaning", 0.0) / MEANING_WEIGHT / corpus.chance
+    meant = MEANING_SURE * one.lanes.get("meaning", 0.0) / corpus.meaning / corpus.chance
     return round(min(max(scored, covered, meant), 1.0), 6)
 
 

@@ -18,6 +18,7 @@ from gitmem.recall.ranking import (
     CANDIDATES,
     GRAM_FLOOR,
     MEANING_FLOOR,
+    MEANING_WEIGHT,
     Candidate,
     Corpus,
     Scored,
@@ -68,13 +69,16 @@ class Reader:
         replaced: bool,
         near: Callable[[Sequence[str], Words, Corpus], Nearness | None] | None = None,
         languages: tuple[str, ...] = (),
+        weight: float = MEANING_WEIGHT,
     ) -> None:
-        """near: how near every card is in meaning to a question, where that is known. languages: of `tokens`."""
+        """near: how near every card is in meaning to a question, where that is known; weight: of that.
+        languages: of `tokens`."""
         self._searcher: Final = searcher
         self._clauses: Final = clauses
         self._cards: Final = cards
         self._near: Final = near
         self._languages: Final = languages
+        self._weight: Final = weight
         self._replaced: Final = replaced  # whether tantivy's own counts include versions that are gone
 
     def search(self, query: Query, seen: Filter | None, also: Filter | None) -> Found:
@@ -95,7 +99,7 @@ class Reader:
         candidates = list(self._candidates(asked, passing, corpus))
         cosines: dict[int, float] = {}
         asking = (query.previous or "", *query.texts)
-        if self._near and not asked.literal and (near := self._near(asking, asked, corpus)):
+        if self._near and query.meaning and not asked.literal and (near := self._near(asking, asked, corpus)):
             candidates += self._alike(near, passing, corpus.chance, {candidate.place for candidate in candidates})
             cosines = near.of([candidate.place for candidate in candidates])
         order = rank(candidates, asked, corpus, query.places, giving=also is not None, cosines=cosines, used=query.used)
@@ -138,11 +142,15 @@ class Reader:
 
     def said(self, covered: int) -> Iterator[tuple[int, str]]:
         """The place and the text of every version whose card begins at or behind a byte, by place."""
-        wanted = self._clauses.between("card", first_place(covered), OPEN_END)
+        wanted = self._behind(covered)
         addresses = [address for _, address in self._run(wanted, self._searcher.num_docs, count=False).hits]
         for place in sorted(self._searcher.fast_field_values("card", addresses)):
             if raw := self._cards.record(place):
                 yield place, "\n".join(said_by(memory_from_bytes(raw, trusted=True)))
+
+    def behind(self, covered: int) -> int:
+        """How many versions `said` would give."""
+        return self.count(self._behind(covered))
 
     def record(self, version: Version) -> bytes:
         return self._cards.record(version.numbers["card"])
@@ -159,6 +167,9 @@ class Reader:
         return self._frequency("text", term)
 
     # Parts
+
+    def _behind(self, covered: int) -> Any:
+        return self._clauses.between("card", first_place(covered), OPEN_END)
 
     def _frequency(self, field: str, term: str) -> int:
         if self._replaced:
@@ -194,6 +205,7 @@ class Reader:
             terms={term: self.frequency(term) for term in terms},
             grams={piece: self._frequency("grams", gram_term(piece)) for piece in pieces[:MAX_TERMS]},
             also=asked.also,
+            meaning=self._weight,
         )
 
     def _text(self, asked: Words) -> Any:

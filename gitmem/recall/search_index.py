@@ -30,6 +30,7 @@ from gitmem.recall.faults import IndexBusy, IndexDamaged
 from gitmem.recall.index_state import State, stamp, state_from_text, state_text
 from gitmem.recall.positions import Positions, PositionsFile, Step
 from gitmem.recall.query import ACCEPTED, Found, Hit, Query, Term
+from gitmem.recall.ranking import MEANING_WEIGHT
 from gitmem.recall.reader import Reader
 from gitmem.recall.writer_lock import writer_lock
 
@@ -87,6 +88,13 @@ class SearchIndex:
     def is_learned(self) -> bool:
         """Whether every version has the vector that the model makes of it, or there is no model."""
         return self._meaning is None or self._meaning.covers(self._state.generation, self._state.cards)
+
+    def unlearned(self) -> int:
+        """How many versions have no vector yet."""
+        if self._meaning is None or self._reader is None:
+            return 0
+        with self._damage_is_typed():
+            return self._reader.behind(self._meaning.covered(self._state.generation))
 
     @property
     def doubt(self) -> str:
@@ -383,7 +391,9 @@ class SearchIndex:
         # Opened with the rest, so that what was opened before a rebuild goes on answering.
         self._positions = PositionsFile(beside, state.steps, state.oid)
         near = partial(self._meaning.near, generation=state.generation) if self._meaning else None
-        self._reader = Reader(searcher, self._clauses, cards, state.replaced, near, languages_of(state.tips))
+        weight = self._meaning.weight if self._meaning else MEANING_WEIGHT
+        languages = languages_of(state.tips)
+        self._reader = Reader(searcher, self._clauses, cards, state.replaced, near, languages, weight)
         self._index, self._state = index, state
 
     @contextmanager

