@@ -31,6 +31,7 @@ from gitmem.policy.landing import decides
 from gitmem.policy.near import words
 from gitmem.policy.text_rules import is_plain
 
+_FIRST: Final = 40  # admitted notes that a person is shown
 _CHUNK: Final = 500  # notes whose evidence is looked up together
 _MANY_MORE: Final = 2000  # notes above which a second process looks at what comes next
 _MANY: Final = 200  # notes above which the records are compared in memory instead of through the search index
@@ -53,6 +54,7 @@ class Imported:
     """What became of what was read: read = admitted + already + refused + skipped.
 
     `held` of the admitted wait in the inbox though they were to be let in; `commits` maps each ref that moved.
+    `first`: (kind, place, title) of the first of them; `kinds`: how many of each kind are admitted.
     """
 
     read: int = 0
@@ -62,6 +64,8 @@ class Imported:
     refused: list[Left] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     commits: dict[str, str] = field(default_factory=dict)
+    first: list[tuple[str, str, str]] = field(default_factory=list)
+    kinds: Counter[str] = field(default_factory=Counter)
 
     @property
     def codes(self) -> Counter[str]:
@@ -222,6 +226,9 @@ class _Run:
         self._known.add(memory)
         self.result.admitted += 1
         self.result.held += memory.status != self._status
+        self.result.kinds[memory.kind] += 1
+        if len(self.result.first) < _FIRST:
+            self.result.first.append((memory.kind, f"{self._note.source}:{self._note.lines}", memory.title))
 
 
 class _Look(NamedTuple):

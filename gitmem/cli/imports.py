@@ -8,6 +8,7 @@ import typer
 
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, columns
+from gitmem.errors import UsageError
 
 if TYPE_CHECKING:
     from gitmem.app.imports import Imported, Left
@@ -28,11 +29,13 @@ def import_(
     accept: Annotated[bool, typer.Option("--accept", help="Let the notes in at once; a person's to do.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what the gate says; write nothing.")] = False,
     because: Annotated[str, typer.Option("--because", help="Why.")] = "",
+    yes: Annotated[bool, typer.Option("--yes", help="With --accept: do not ask at a terminal.")] = False,
 ) -> None:
     """Bring in notes that are already here: CLAUDE.md, AGENTS.md, rules of editors, decision records, changelogs.
 
     Each note becomes a candidate that cites its own lines at HEAD. What is known already, or what the gate refuses,
-    is left out and counted; the rest is one commit. Running it again adds nothing.
+    is left out and counted; the rest is one commit. Running it again adds nothing. What --accept would let in is shown
+    first at a terminal, and asked about: no imported note is of low risk.
     """
     from gitmem.app.workspace import open_workspace
 
@@ -45,6 +48,13 @@ def import_(
         return
     from gitmem.app.imports import import_notes
 
+    if yes and not accept:
+        raise UsageError("--yes is for --accept", hint="gitmem import --accept --yes")
+    if accept and not (yes or dry_run or door.as_json) and door.env.stdin.isatty():
+        looked = import_notes(workspace, named, accept=True, dry_run=True, reason=because)
+        if looked.admitted and not _wanted(door, looked):
+            door.say("nothing was imported; gitmem import lets them wait, to be decided one at a time: gitmem review")
+            return
     bars = _Bars(door)
     try:
         done = import_notes(workspace, named, accept=accept, dry_run=dry_run, reason=because, progress=bars)
@@ -54,6 +64,19 @@ def import_(
         _data(door, done, dry_run=dry_run)
     else:
         _say(door, done, accept=accept, dry_run=dry_run)
+
+
+def _wanted(door: Door, looked: Imported) -> bool:
+    """Show what would be let in, and ask."""
+    for line in columns([("kind", "place", "title"), *looked.first]):
+        door.say(line)
+    if looked.admitted > len(looked.first):
+        door.say(f"and {looked.admitted - len(looked.first):,} more: gitmem import --list counts them by source")
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in sorted(looked.kinds.items()))
+    door.say(f"{looked.admitted:,} to be let in ({kinds}); 0 of low risk: what was imported was said elsewhere")
+    door.out("Let all of them in at once? [y/N] ")
+    door.flush()
+    return door.env.stdin.readline().strip().lower() in ("y", "yes")
 
 
 class _Bars:

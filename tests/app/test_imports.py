@@ -11,6 +11,7 @@ import pytest
 
 from tests.app.conftest import Ran
 from tests.conftest import git
+from tests.installed import person
 
 Gitmem = Callable[..., Ran]
 
@@ -270,3 +271,16 @@ def test_many_lines_are_one_commit_in_one_pack_and_near_ones_are_still_found(sho
     again = summary(gitmem(shop, "import", "many.jsonl", "--json"))
     assert (again["admitted"], again["already_there"], again["codes"]) == (0, 259, {"duplicate": 1})
     assert gitmem(shop, "verify", "--all").code == 0
+
+
+def test_a_person_sees_what_is_let_in_and_is_asked(shop: Path, gitmem: Gitmem) -> None:
+    before = tips(shop)
+    ask = "Let all of them in at once? [y/N] "
+    no = person(shop, "import", "--accept", answers=[(ask, "n\n")])
+    assert no.code == 0 and "nothing was imported" in no.out and tips(shop) == before
+    assert all(title in no.out for title in ADMITTED) and "2 to be let in" in no.out and "0 of low risk" in no.out
+    assert person(shop, "import", "--yes").code == 2
+    yes = person(shop, "import", "--accept", answers=[(ask, "y\n")])
+    assert yes.code == 0 and "2 admitted to gitmem/main" in yes.out and tips(shop) != before
+    again = person(shop, "import", "--accept")  # nothing is left to ask about
+    assert again.code == 0 and ask not in again.out

@@ -75,7 +75,7 @@ def test_a_team_shares_what_its_people_let_in_and_nothing_else(repo: Path, hub: 
     for title in (BAD, BAD.upper(), BAD.replace("a", "\u0430"), f"{BAD}."):
         assert person(ann, "remember", "-k", "fact", title, "-e", "file:src/pool.py:2").code == 3
         assert agent(eve, "remember", "-k", "procedure", title, "-e", "file:src/pool.py:2").code == 3
-    person(ann, "import", "notes.md", "--accept")
+    person(ann, "import", "notes.md", "--accept", "--yes")
     assert BAD not in person(ann, "list", "--status", "every").out
     ok(person(ann, "remember", "-k", "fact", "The nightly report is sent by mail", "-e", "file:src/pool.py:2"))
     assert tip(ann) != before
