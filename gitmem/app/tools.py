@@ -137,7 +137,7 @@ def _recall(env: Env, given: Given) -> str:
     if unknown := [kind for kind in kinds if kind not in KINDS]:
         raise UsageError(f"there is no kind {one_line(unknown[0], 60)!r}", hint=f"one of {', '.join(KINDS)}")
     filters = Filters(kinds=kinds, limit=max(given.get("limit", 10), 1))
-    asked = Asked((given["question"],), filters, previous=given.get("previous"))
+    asked = Asked((given["question"],), filters, previous=given.get("previous"), weak="limit" in given)
 
     def told(here: Ground) -> str:
         answer = recall(here, asked)

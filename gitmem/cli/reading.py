@@ -69,7 +69,10 @@ def recall(
     previous: Annotated[
         str | None, typer.Option("--with-previous", help="The request before this one, for a short follow-up.")
     ] = None,
-    limit: Limit = 10,
+    limit: Annotated[
+        int | None,
+        typer.Option("--limit", "-n", help="At most so many; without it 10, and none far weaker than the best."),
+    ] = None,
     budget: Annotated[
         int | None, typer.Option(help="At most so many tokens; what does not fit is named, then counted.")
     ] = None,

@@ -55,7 +55,7 @@ def run(
     history: bool = False,
     previous: str | None = None,
     audiences: list[str] | None = None,
-    limit: str | int = LIMIT,
+    limit: str | int | None = None,
     budget: str | int | None = None,
     form: str = "text",
     full: bool = False,
@@ -76,12 +76,13 @@ def run(
         until=instant(until, "--until"),
         valid_at=instant(valid_at, "--valid-at"),
         audiences=known(AUDIENCES, audiences, "--audience"),
-        limit=number(limit, "--limit", 1, _LARGEST),
+        limit=LIMIT if limit is None else number(limit, "--limit", 1, _LARGEST),
     )
     room = None if budget is None else number(budget, "--budget", 0, 1_000_000)
     asked = Asked(
         questions=(*([" ".join(words)] if words else []), *(questions or ())),
         filters=filters, phrase=phrase, previous=previous, as_of=as_of, history=history,
+        weak=limit is not None,
     )  # fmt: skip
     to_person = form == "text" and not door.as_json and door.env.channel == "terminal"
     answer, away = answered(door.env, lambda here: (recall(here, asked), archived(here, asked) if to_person else ()))

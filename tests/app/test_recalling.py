@@ -75,6 +75,21 @@ def test_what_does_not_fit_is_named_then_counted_in_the_same_order(repo: Path, g
     assert {(False, False, True), (True, True, True), (True, False, False)} <= seen
 
 
+def test_what_is_much_weaker_than_the_best_is_counted_and_told_on_request(repo: Path, gitmem: Run) -> None:
+    gitmem(repo, "init")
+    best = put(gitmem, repo, "The gateway refuses an expired token of a mobile client")
+    weak = put(gitmem, repo, "A client of the harbour pays by invoice")
+    named = put(gitmem, repo, "Timetables are printed on Friday", "--tag", "mobile")
+    question = ("recall", "gateway refuses expired token of mobile client")
+    ran = gitmem(repo, *question)
+    assert best[:8] in ran.out and named[:8] in ran.out and weak[:8] not in ran.out
+    assert "1 more match some of the words: --limit 3" in ran.err
+    assert ids(gitmem(repo, *question, "--json")) == [best, named]
+    assert ids(gitmem(repo, *question, "--json", "--limit", "3")) == [best, named, weak]
+    assert weak in ids(gitmem(repo, "recall", "client", "--json"))  # the control: where nothing is better it is told
+    assert weak in ids(gitmem(repo, *question, "--history", "--json"))
+
+
 def test_a_person_is_told_what_was_left_out_and_why(repo: Path, gitmem: Run) -> None:
     many(gitmem, repo)
     small = gitmem(repo, "recall", "meadow", "--budget", "250")
