@@ -73,7 +73,7 @@ def test_the_wheel_holds_the_package_what_ships_with_it_and_nothing_else(wheel: 
     version = wheel.name.split("-")[1]
     about = {
         f"git_mem-{version}.dist-info/{name}"
-        for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE")
+        for name in ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "licenses/LICENSE", "licenses/NOTICE")
     }
     assert names(wheel) == package | shipped | about
 
