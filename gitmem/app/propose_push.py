@@ -13,10 +13,12 @@ from gitmem.model.judgement import Reason
 from gitmem.model.layout import MAIN, proposal_ref
 from gitmem.model.text import one_line
 from gitmem.store import remote as remotes
+from gitmem.store.ancestry import merge_bases
 from gitmem.store.program import run_other
 from gitmem.store.remote import without_credentials
 
 _PATIENCE: Final = 60.0  # seconds for gh and glab
+_SHOWN: Final = 20
 _BASE: Final = MAIN.removeprefix("refs/heads/")
 
 
@@ -37,14 +39,15 @@ class Pushed:
 def push(workspace: Workspace, name: str, remote: str | None) -> Pushed:
     """Push a proposal and open its pull request. Nothing is pushed to a remote that is empty or lacks gitmem/main.
 
-    Raises UsageError when it is not clear which remote is meant, Refused when the remote refuses, RemoteError when it
-    cannot be reached; the proposal stays here.
+    Raises UsageError when it is not clear which remote is meant, Refused when the branch is no sound proposal or the
+    remote refuses, RemoteError when it cannot be reached; the proposal stays here.
     """
     ref = proposal_ref(name)
     tip = workspace.backend.ref(ref)
     if tip is None:
         raise NotFound(f"there is no proposal {name}", hint="gitmem propose --status")
     known = remotes.remote_named(workspace.location, remote or _only(workspace))
+    _require_sound(workspace, name, tip)
     with remotes.beside(workspace.location, known) as place:
         main, there = remotes.ask(place, known, MAIN), remotes.ask(place, known, ref).tip
         if main.empty:
@@ -61,6 +64,30 @@ def push(workspace: Workspace, name: str, remote: str | None) -> Pushed:
     forge = forge_of(known.push_url)
     result: Literal["done", "there"] = "there" if there == tip else "done"
     return _opened(workspace, name, known.name, result, forge)
+
+
+def _require_sound(workspace: Workspace, name: str, tip: str) -> None:
+    """Anything can be called a proposal: private memory, the inbox, code. What leaves is memory for gitmem/main that
+    verifies, as at the door of a push by hand."""
+    from gitmem.app.verify import verify_range
+
+    main = workspace.backend.ref(MAIN)
+    parted = merge_bases(workspace.location, main, tip) if main is not None else ()
+    if not parted:
+        said = "it is not cut from gitmem/main"
+        reasons = [Reason("history.root", said, "gitmem propose cuts a branch from it", proposal_ref(name))]
+    else:
+        faults = verify_range(workspace, parted[0], tip).faults
+        reasons = [
+            Reason(f.code, f.message, f"gitmem verify --base {parted[0][:12]} --head {tip[:12]}", f.path)
+            for f in faults
+        ]
+    if reasons:
+        raise Refused(
+            f"the branch {proposal_ref(name).removeprefix('refs/heads/')} is no sound proposal; nothing was pushed",
+            reasons=reasons[:_SHOWN],
+            hint="gitmem propose --name ANOTHER makes one of what waits; git branch -D removes this one",
+        )
 
 
 def _only(workspace: Workspace) -> str:

@@ -211,6 +211,29 @@ def test_nothing_is_pushed_where_it_was_not_meant(repo: Path, gitmem: Run, tmp_p
     assert "refs/gitmem" not in git(tmp_path / "team.git", "for-each-ref")
 
 
+def test_what_only_has_the_name_of_a_proposal_is_not_pushed(repo: Path, remote: Path, gitmem: Run) -> None:
+    mine = "Salaries are paid on the third working day"
+    assert gitmem(repo, "remember", "-k", "fact", mine, "-e", "file:src/pool.py:1", "--private").code == 0
+    proposed(gitmem, repo, POOL)
+    good = offered(gitmem, repo, "--name", "good")
+    git(repo, "branch", "gitmem/propose/private", "refs/gitmem/private")
+    git(repo, "branch", "gitmem/propose/inbox", "refs/gitmem/inbox")
+    git(repo, "branch", "gitmem/propose/code", "main")
+    where = repo.parent / "secret"
+    git(repo, "worktree", "add", "-q", "-b", "gitmem/propose/secret", str(where), good["branch"])
+    (record,) = where.glob(f"memories/*/*/{good['memories'][0]['id']}.yaml")
+    token = "ghp_" + "x7Kq2Lm9Rt4Vb1Zc8Ws3Yd6Nf5Hj0PaQeUi2"
+    record.write_text(record.read_text().replace('body: ""', f'body: "with {token}"'))
+    git(where, "commit", "-qam", "by hand")
+    for name in ("private", "inbox", "code", "secret"):
+        for channel in ("terminal", "agent"):
+            done = gitmem(repo, "propose", "--push", "--name", name, channel=channel)
+            assert done.code == 3 and "no sound proposal" in done.err and token not in done.err, (name, done.err)
+    assert "propose" not in git(remote, "for-each-ref")
+    assert gitmem(repo, "propose", "--push", "--name", "good", channel="agent").code == 0
+    assert "gitmem/propose/good" in git(remote, "for-each-ref")
+
+
 def test_a_plain_push_takes_what_was_not_pushed_yet(repo: Path, remote: Path, gitmem: Run) -> None:
     def there() -> set[str]:
         return set(git(remote, "for-each-ref", "--format=%(refname:lstrip=4)", "refs/heads/gitmem/propose").split())
