@@ -16,12 +16,21 @@ from gitmem.notes.page import Page
 _VERSION: Final = re.compile(
     r"(?<![\w.])v?(\d+(?:\.\d+){1,3}(?:[-+.]?[0-9A-Za-z]+(?:[-+.][0-9A-Za-z]+){0,6})?)(?![\w.-])"
 )
+_NOT_OUT: Final = "Unreleased"
 _UNRELEASED: Final = re.compile(r"\b(?:unreleased|next|upcoming|dev)\b", re.IGNORECASE)
+# What only touches up words is no change that anybody asks for later; a name in code makes it one.
+_TOUCH_UP: Final = re.compile(
+    r"\b(?:typos?|spelling|misspell\w*|grammar|wording|white ?space|dead links?|broken links?)\b", re.IGNORECASE
+)
+_TOUCH_UP_WORDS: Final = 8
 _BOLD_LINE: Final = re.compile(r"\*\*([^*]{1,60})\*\*:?$")
 
 
 def changelog_items(page: Page) -> Iterator[Item | Unread]:
-    """One change for each entry, with the release's version and section as tags and its date as the start."""
+    """One change for each entry, with the release's version and section as tags and its date as the start.
+
+    What is not released yet may still change, so it is left out.
+    """
     release, section, level = "", "", 0
     version_tags: tuple[str, ...] = ()
     day: str | None = None
@@ -43,12 +52,24 @@ def changelog_items(page: Page) -> Iterator[Item | Unread]:
         elif block.kind in ("list", "paragraph"):
             tags = tuple(dict.fromkeys(tag for tag in (*version_tags, _slug(section)) if tag))
             for said, start, end, path in _entries(block, (release, section) if section else (release,)):
+                if why := _left_out(said, release):
+                    yield Unread(start, end, why)
+                    continue
                 context = ", ".join(path)
                 yield Item(
                     "change", said, f"{context}\n\n{said}", start, end, context=context, tags=tags, valid_from=day
                 )
         else:
             yield Unread(block.start, block.end, f"a {block.kind} block outside an entry")
+
+
+def _left_out(said: str, release: str) -> str:
+    """Why an entry is no change to remember; empty when it is one."""
+    if release == _NOT_OUT:
+        return "not released yet"
+    if len(said.split()) <= _TOUCH_UP_WORDS and "`" not in said and _TOUCH_UP.search(said):
+        return "only words were touched up"
+    return ""
 
 
 def _entries(block: Block, path: tuple[str, ...]) -> Iterator[tuple[str, int, int, tuple[str, ...]]]:
@@ -66,7 +87,7 @@ def _release(heading: str) -> tuple[str, tuple[str, ...]] | None:
     if version and len(text[: version.start()].split()) <= 3:
         return version[1], (version[1][:TAG_LIMIT], *yanked)
     if _UNRELEASED.search(text) and len(text.split()) <= 3:
-        return "Unreleased", ("unreleased",)
+        return _NOT_OUT, ()
     if text != heading and len(text.split()) <= 2:  # releases named by their date alone
         day = DAY.search(heading)
         return (day[0], (day[0],)) if day else None

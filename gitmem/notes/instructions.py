@@ -33,6 +33,21 @@ _NEEDS_SUBJECT: Final = re.compile(r"(?:it|its|this|that|these|those|they|he|she
 _LABEL: Final = re.compile(r"[^:.!?]{1,40}:\s+(?=\S)")
 _WORD: Final = re.compile(r"\w+")
 _ONLY_LINK: Final = re.compile(r"!?\[[^\]\[]*\]\([^()\s]*\)\.?$|<?https?://\S+>?$")
+# "See docs/x.md for more." says nothing by itself; "See the guide before you deploy" does.
+_POINTERS: Final = re.compile(
+    r"(?:(?:please )?(?:see|refer to|consult)\b[^!?\n]{1,120}? for (?:more|further|the)?\s*"
+    r"(?:details?|info(?:rmation)?|reading)?(?: (?:on|about) [^.!?\n]{1,60})?(?:[.!]\s*|$)"
+    r"|for (?:more|further|the)?\s*(?:details?|info(?:rmation)?)(?: (?:on|about) [^.!?\n]{1,60}?)?,? "
+    r"(?:please )?(?:see|refer to|read|consult)\b[^!?\n]{1,120}?(?:[.!](?:\s+|$)|$)"
+    r"|(?:please )?see(?: also)? \S+(?:[.!]\s*|$))+",
+    re.IGNORECASE,
+)
+_TO_DO: Final = re.compile(
+    r"(?:TODO|FIXME|TBD|XXX|WIP)(?:\([^)]{0,40}\))?\s*(?:[:–—-]|\.?$)"
+    r"|(?:to be (?:done|written|decided)|coming soon)\W*$",
+    re.IGNORECASE,
+)
+_LOOKED: Final = 600  # characters of a statement that are looked at for such words
 _IMPORTS: Final = re.compile(r"@\S+$")
 _SHELLS: Final = frozenset({
     "sh", "bash", "shell", "zsh", "fish", "console", "shell-session", "shellsession", "terminal", "powershell",
@@ -73,17 +88,18 @@ def instruction_items(page: Page) -> Iterator[Item | Unread]:
         elif (
             block.kind == "paragraph"
             and following is not None
-            and following.kind == "list"
+            and following.kind in ("list", "table")
             and plain(block.text[-3:]).endswith(":")
         ):
-            yield from _led_list(block, following, path)
+            led = _led_list(block, following, path) if following.kind == "list" else _led_table(block, following, path)
+            yield from led
             at += 1
         elif block.kind == "paragraph":
             yield _statement(block.text, block.start, block.end, path)
         elif block.kind == "list":
             yield from _list(block, path, above)
         elif block.kind == "table":
-            yield _item("fact", " ".join(_cells(block.lines[0])), block.text, block.start, block.end, path)
+            yield Unread(block.start, block.end, "a table with no words that lead to it")
         else:
             yield _lone_code(block, path, above)
         above = None
@@ -136,6 +152,10 @@ def _statement(text: str, start: int, end: int, path: tuple[str, ...]) -> Item |
         return Unread(start, end, "only a link")
     if _IMPORTS.match(look):
         return Unread(start, end, "an import of another file")
+    if _TO_DO.match(rest := _POINTERS.sub("", look[:_LOOKED])):
+        return Unread(start, end, "still to be done")
+    if not rest.strip():
+        return Unread(start, end, "only says where more is to be found")
     return _item("convention" if _is_imperative(look) else "fact", text, text, start, end, path)
 
 
@@ -185,6 +205,12 @@ def _led_list(lead: Block, block: Block, path: tuple[str, ...]) -> Iterator[Item
     yield from _list(block, (*path, title_of(lead.text)), None)
 
 
+def _led_table(lead: Block, table: Block, path: tuple[str, ...]) -> Iterator[Item | Unread]:
+    body = f"{lead.text}\n\n{table.text}"
+    kind: Kind = "convention" if _is_imperative(plain(lead.text)) else "fact"
+    yield _item(kind, lead.text, body, lead.start, table.end, path)
+
+
 def _list(block: Block, path: tuple[str, ...], above: Block | None) -> Iterator[Item | Unread]:
     if _is_procedure(block):
         steps = Entry(block.start, block.end, (), block.entries)
@@ -220,16 +246,12 @@ def _with_code(lead: Block, code: Block, path: tuple[str, ...]) -> Item:
 
 
 def _lone_code(code: Block, path: tuple[str, ...], above: Block | None) -> Item | Unread:
-    commands = _is_commands(code)
     if not code.text.strip():
         return Unread(code.start, code.end, "an empty code block")
     if above is not None and above.text.strip():
-        kind: Kind = "procedure" if commands else "fact"
+        kind: Kind = "procedure" if _is_commands(code) else "fact"
         return _item(kind, above.text, _fenced(code), above.start, code.end, path[:-1])
-    if not commands:
-        return Unread(code.start, code.end, "code with no words about it")
-    first = next((line for line in code.lines if line.strip() and not line.lstrip().startswith("#")), code.text)
-    return _item("procedure", first.strip().removeprefix("$ "), _fenced(code), code.start, code.end, path)
+    return Unread(code.start, code.end, "code with no words about it")
 
 
 def _is_commands(code: Block) -> bool:
@@ -241,7 +263,3 @@ def _is_commands(code: Block) -> bool:
 
 def _fenced(code: Block) -> str:
     return f"```{code.word}\n{code.text}\n```"
-
-
-def _cells(row: str) -> list[str]:
-    return [cell.strip() for cell in row.strip().strip("|").split("|") if cell.strip()]

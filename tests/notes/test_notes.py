@@ -96,13 +96,39 @@ def test_instruction_file() -> None:
         ("31-38", "procedure", "Release"),
         ("42", "convention", "Never force push"),
         ("43", "convention", "Always squash"),
-        ("45-47", "fact", "variable meaning"),
+        ("45-47", "-", "a table with no words that lead to it"),
         ("49", "-", "an import of another file"),
     ]
     bodies = {note.draft.title: note.draft.body for note in parse("CLAUDE.md", INSTRUCTIONS)[0]}
     assert bodies["Never mock the database"] == "Style > Testing\n\nNever mock the database."
     assert bodies["Release"] == "1. Bump the version\n2. Tag it\n   ```\n   git tag v1\n   ```\n3. Push"
     assert bodies["Run one test"].endswith("```sh\npytest tests/test_pool.py -k name\n```")
+
+
+@pytest.mark.parametrize(
+    ("text", "rows"),
+    [
+        ("```\nrm -rf build\n```\n", [("1-3", "-", "code with no words about it")]),
+        ("Clean the tree:\n\n```\nrm -rf build\n```\n", [("1-5", "convention", "Clean the tree")]),
+        ("The ports:\n\n| a | b |\n|---|---|\n| x | 1 |\n", [("1-5", "fact", "The ports")]),
+        ("See docs for more. TODO: say which\n", [("1", "-", "still to be done")]),
+        ("Never leave a TODO: in code\n", [("1", "convention", "Never leave a TODO: in code")]),
+        ("- For more information on pools, see docs/a.md.\n", [("1", "-", "only says where more is to be found")]),
+        ("- See docs/x.md.\n", [("1", "-", "only says where more is to be found")]),
+        ("- Check `a.py` for more than one match\n", [("1", "convention", "Check `a.py` for more than one match")]),
+        ("- The pool has 20. See a.md for more.\n", [("1", "fact", "The pool has 20. See a.md for more")]),
+    ],
+)  # fmt: skip
+def test_what_claims_nothing_is_no_memory(text: str, rows: list[tuple[str, str, str]]) -> None:
+    assert told("CLAUDE.md", text) == rows
+
+
+def test_a_changelog_entry_that_touched_up_words_is_no_memory() -> None:
+    text = "## 1.0.0\n\n- Typo in docs\n- Fix the typo in `colour`, which nobody could set\n"
+    assert told("CHANGELOG.md", text) == [
+        ("3", "-", "only words were touched up"),
+        ("4", "change", "Fix the typo in `colour`, which nobody could set"),
+    ]
 
 
 def test_evidence_is_the_items_own_lines_in_a_path_with_colon_and_space() -> None:
@@ -417,8 +443,7 @@ v1.1.0 (March 3rd, 2023)
 def test_changelog() -> None:
     notes, skipped = parse("CHANGELOG.md", CHANGELOG)
     assert [(n.lines, n.draft.title, n.draft.tags, n.draft.valid.start) for n in notes] == [
-        ("9", "A new thing", ("unreleased", "added"), None),
-        ("15", "A new thing (1.2.0, Added)", ("1.2.0", "yanked", "added"), "2024-03-01"),
+        ("15", "A new thing", ("1.2.0", "yanked", "added"), "2024-03-01"),
         ("17", "Fix the pool by closing it", ("1.2.0", "yanked", "added"), "2024-03-01"),
         ("18", "Add a timeout to the pool", ("1.2.0", "yanked", "added"), "2024-03-01"),
         ("19-21", "Speed: start; stop", ("1.2.0", "yanked", "added"), "2024-03-01"),
@@ -427,8 +452,11 @@ def test_changelog() -> None:
         ("36", "Move the docs", ("2022-02-31",), None),
     ]
     assert {n.draft.kind for n in notes} == {"change"}
-    assert notes[2].draft.body == "1.2.0, Added, Core\n\nFix the pool by closing it."
-    assert skipped == [Skipped("CHANGELOG.md", "3", "text outside a release")]
+    assert notes[1].draft.body == "1.2.0, Added, Core\n\nFix the pool by closing it."
+    assert skipped == [
+        Skipped("CHANGELOG.md", "3", "text outside a release"),
+        Skipped("CHANGELOG.md", "9", "not released yet"),
+    ]
 
 
 def test_jsonl() -> None:
