@@ -65,7 +65,7 @@ def age(microseconds: int, now: datetime) -> str:
     for size, unit in ((31_557_600, "y"), (2_629_800, "mo"), (86_400, "d"), (3_600, "h"), (60, "min")):
         if seconds >= size:
             return f"{int(seconds // size)}{unit}"
-    return "now"
+    return "0min"  # not "now", which would read as if it were said of what holds
 
 
 def lines(item: Item, now: datetime, style: Style, *, full: bool = False) -> list[str]:

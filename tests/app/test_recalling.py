@@ -55,6 +55,14 @@ def many(gitmem: Run, repo: Path, number: int = len(BEASTS)) -> None:
 # -- room --------------------------------------------------------------------------------------------------------
 
 
+def test_a_short_form_of_a_question_word_asks_for_nothing(repo: Path, gitmem: Run) -> None:
+    redis = put(gitmem, repo, "No Redis in this project")
+    put(gitmem, repo, "Sockets close after a minute")
+    for question in ("why don't we use redis?", "isn’t redis used?", "why doesn't redis exist", "cant we have redis"):
+        assert recall(gitmem, repo, question) == [redis], question
+    assert recall(gitmem, repo, "why don't we use npm?") == []
+
+
 def test_what_does_not_fit_is_named_then_counted_in_the_same_order(repo: Path, gitmem: Run) -> None:
     many(gitmem, repo)
     whole = gitmem(repo, "recall", "meadow", "--json", "--limit", "12")

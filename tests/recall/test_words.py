@@ -23,6 +23,8 @@ WORDS_OF_QUESTIONS = """
     not of on or other our out over own she should so some such than that the their them then there these they this
     those to too under up us use used using very was we were what when where which while who whom why will with
     would you your
+    aren't cannot can't couldn't didn't doesn't don't hadn't hasn't haven't I'll I'm isn't I've you're shouldn't they're
+    wasn't weren't we've won't wouldn't you'd you'll you've
 """
 TOGETHER = [
     ("dependencies", "deps"), ("directory", "dir"), ("removed", "deleting"), ("performance", "faster"),
