@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from gitmem.app import belief
 from gitmem.app.moves import TARGETS, require_reason
+from gitmem.app.propose_policy import PolicyAsked, propose_policy
 from gitmem.app.signing import people_of, principal_here
 from gitmem.app.workspace import Found, View, Workspace
 from gitmem.app.writing import write_config
@@ -53,12 +54,15 @@ def show_policy(workspace: Workspace) -> Config:
     return belief.inert_view(workspace).require_config()
 
 
-def set_policy(workspace: Workspace, name: str, value: str, reason: str) -> Config:
-    """Change one setting. A person at a terminal only; judged by the policy that stands."""
+def set_policy(workspace: Workspace, name: str, value: str, reason: str) -> Config | PolicyAsked:
+    """Change one setting. A person at a terminal only; judged by the policy that stands.
+
+    Where that leaves review to the forge, this and every other change is a proposal.
+    """
     return _written(workspace, lambda config: _changed(config, name, value), reason, f"set {name} {value}")
 
 
-def add_signer(workspace: Workspace, signer: Signer, reason: str) -> Config:
+def add_signer(workspace: Workspace, signer: Signer, reason: str) -> Config | PolicyAsked:
     """Name whose key it is. A key belongs to one principal; the same again changes nothing."""
     if key_bytes(signer.key) is None:
         raise UsageError(
@@ -84,7 +88,7 @@ def add_signer(workspace: Workspace, signer: Signer, reason: str) -> Config:
     return _written(workspace, change, reason, f"signer add {signer.principal} KEY")
 
 
-def remove_signer(workspace: Workspace, principal: str, reason: str) -> Config:
+def remove_signer(workspace: Workspace, principal: str, reason: str) -> Config | PolicyAsked:
     """Forget every key of one principal."""
 
     def change(config: Config) -> Config:
@@ -97,7 +101,9 @@ def remove_signer(workspace: Workspace, principal: str, reason: str) -> Config:
     return _written(workspace, change, reason, f"signer remove {principal}")
 
 
-def _written(workspace: Workspace, change: Callable[[Config], Config], reason: str, command: str) -> Config:
+def _written(
+    workspace: Workspace, change: Callable[[Config], Config], reason: str, command: str
+) -> Config | PolicyAsked:
     require_reason(reason, f"gitmem policy {command}")
     if workspace.env.channel != "terminal":
         raise Refused(
@@ -118,7 +124,12 @@ def _written(workspace: Workspace, change: Callable[[Config], Config], reason: s
                        "say it without", "reason")
             ],
         )  # fmt: skip
-    _require_signer(workspace, belief.believed_view(workspace).config)
+    config = belief.believed_view(workspace).config
+    _require_signer(workspace, config)
+    if config is not None and config.review == "forge":
+        words = command.split()
+        setting = words[0] if words[0] == "signer" else words[1]
+        return propose_policy(workspace, change, reason, setting=setting, shown=settings)
     return write_config(workspace, change, reason)
 
 
@@ -200,6 +211,9 @@ def _of_verb(view: View, config: Config, verb: str, found: Found | None) -> Expl
         if verb == "policy" and people and principal_here(view.workspace, config) == UNPROVEN:
             why = f"it is changed by the signature of {' or '.join(people)}, and none of theirs signs here"
             return Explained(verb, "no", why, "git config user.signingkey FILE, gpg.format ssh, commit.gpgsign true")
+        if verb == "policy" and env.channel == "terminal" and config.review == "forge":
+            why = f"review is {config.review}: whoever merges decides"
+            return Explained(verb, "proposal", why, "gitmem policy set SETTING VALUE, then gitmem propose --push")
         if env.channel == "terminal":
             return Explained(verb, "yes", f"{person}, and it is for a person at a terminal")
         return Explained(verb, "no", f"{person}, and it is for a person at a terminal", f"a person runs: gitmem {verb}")

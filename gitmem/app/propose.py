@@ -24,7 +24,7 @@ from gitmem.model.citations import citation
 from gitmem.model.frozen import dataclass, replace
 from gitmem.model.ids import is_memory_id
 from gitmem.model.judgement import Change, Facts, Reason
-from gitmem.model.layout import EVENTS, INBOX, MAIN, MEMORIES, PROPOSALS, memory_of_path, proposal_ref
+from gitmem.model.layout import CONFIG, EVENTS, INBOX, MAIN, MEMORIES, PROPOSALS, memory_of_path, proposal_ref
 from gitmem.model.nouns import Memory, Proposal
 from gitmem.model.text import one_line
 from gitmem.model.vocabulary import WAITING
@@ -250,7 +250,9 @@ def standings(view: View) -> list[Standing]:
             ids, moves = brought or sorted(apart), not brought
         # What a move is about is there before and after, or never (a rejected candidate): its event tells of a merge.
         merged = tuple(
-            i for i in sorted(map(str, ids)) if is_memory_id(i) and (i not in apart if moves else view.memory(i))
+            i
+            for i in sorted(map(str, ids))
+            if (is_memory_id(i) or i == CONFIG) and (i not in apart if moves else view.memory(i))
         )
         waits = tuple(i for i in sorted(map(str, ids)) if i not in merged)
         given = known.get("pushed", {}) if isinstance(known, dict) else {}
@@ -271,12 +273,13 @@ def unpushed(view: View, remote: str | None) -> list[str]:
 
 
 def _told_of(view: View, tip: str) -> set[str]:
-    """The memories of which a proposal has an event that gitmem/main lacks."""
+    """The memories, or gitmem.yaml, of which a proposal has an event that gitmem/main lacks."""
     backend = view.workspace.backend
     old, new = view.main.entry(EVENTS), Snapshot(backend, tip, tree_of(backend, tip)).entry(EVENTS)
     changes = changed_paths(backend, old.oid if old else None, new.oid) if new is not None else ()
     new_events = (change.path.rsplit("/", 1)[-1] for change in changes if change.old is None)
-    return {name.removesuffix(".json").partition(".")[2] for name in new_events} - {"branch"}
+    subjects = {name.removesuffix(".json").partition(".")[2] for name in new_events}
+    return {CONFIG if subject == "branch" else subject for subject in subjects}
 
 
 def _brought(view: View, tip: str) -> Iterator[str]:
@@ -317,7 +320,7 @@ def kept_text(workspace: Workspace, name: str) -> tuple[str, str]:
 
 
 def note(workspace: Workspace, name: str, ids: Sequence[str], *, moves: bool = False) -> None:
-    """Remember what a proposal is about. `moves`: the memories are on gitmem/main already."""
+    """Remember what a proposal is about. `moves`: the memories, or gitmem.yaml, are on gitmem/main already."""
     noted = state.load(workspace.location.private, _STATE)
     noted[name] = {"ids": list(ids), "pushed": {}, **({"moves": True} if moves else {})}
     state.save(workspace.location.private, _STATE, noted)

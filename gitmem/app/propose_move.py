@@ -121,7 +121,7 @@ def propose_changes(
         view = believed_view(workspace)
         found = list({item.memory.id: item for item in (find_for(view, verb, each) for each in prefixes)}.values())
         first = found[0].memory
-        name = _free_name(view, f"{verb}-{first.id}")
+        name = free_name(view, f"{verb}-{first.id}")
         require_new(workspace, proposal_ref(name))
         mutations = make(view, found)
         if not mutations:
@@ -136,7 +136,7 @@ def propose_changes(
     return made
 
 
-def _free_name(view: View, wanted: str) -> str:
+def free_name(view: View, wanted: str) -> str:
     """`wanted`, or with a number where proposals of that name were merged."""
     merged = {standing.name for standing in standings(view) if standing.state == MERGED}
     name, number = wanted, 2

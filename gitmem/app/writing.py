@@ -12,7 +12,7 @@ from typing import Any, Final, Literal
 
 from gitmem.app import belief
 from gitmem.app.batch import Batch
-from gitmem.app.chain import open_chain, save_chains
+from gitmem.app.chain import Chain, open_chain, save_chains
 from gitmem.app.facts import Lookup, gather, index_lookup
 from gitmem.app.outbox import UNKEPT, record_refusals
 from gitmem.app.secrets_known import known_secrets
@@ -263,16 +263,7 @@ def write_config(workspace: Workspace, change: Callable[[Config], Config], reaso
             new = change(old)
             if new == old:
                 return old
-            now = workspace.env.now()
-            transaction = Transaction(workspace.backend, view.main)
-            raw = config_bytes(new)
-            event = config_event(workspace, now, reason, config_bytes(old), raw)
-            chain, _, path, event_raw = open_chain(workspace, MAIN, view.main).append(event)
-            transaction.put(CONFIG, raw)
-            transaction.put(path, event_raw)
-            author, committer, _ = workspace.writer
-            message = f"policy: {one_line(reason, 60)}\n"
-            commit = transaction.commit(message, author, committer, now, sign=signing(workspace))
+            commit, chain = config_commit(view, new, reason, open_chain(workspace, MAIN, view.main))
             try:
                 workspace.backend.move_refs([RefMove(MAIN, commit, view.main.commit, "gitmem: policy")])
             except RefMoved:
@@ -281,6 +272,21 @@ def write_config(workspace: Workspace, change: Callable[[Config], Config], reaso
             belief.note_own_commits(workspace, view, {MAIN: commit})
             return new
     raise RefMoved("the branch kept moving; nothing was written", hint="run the command again")
+
+
+def config_commit(view: View, new: Config, reason: str, chain: Chain) -> tuple[str, Chain]:
+    """A commit on gitmem/main with a changed `gitmem.yaml` and its event, and the chain after it. No ref moves."""
+    workspace = view.workspace
+    now = workspace.env.now()
+    transaction = Transaction(workspace.backend, view.main)
+    raw = config_bytes(new)
+    event = config_event(workspace, now, reason, config_bytes(view.require_config()), raw)
+    after, _, path, event_raw = chain.append(event)
+    transaction.put(CONFIG, raw)
+    transaction.put(path, event_raw)
+    author, committer, _ = workspace.writer
+    message = f"policy: {one_line(reason, 60)}\n"
+    return transaction.commit(message, author, committer, now, sign=signing(workspace)), after
 
 
 def config_event(workspace: Workspace, now: datetime, reason: str, before: bytes | None, after: bytes) -> Event:

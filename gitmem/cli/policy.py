@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from gitmem.app import policies
+from gitmem.app.propose_policy import PolicyAsked
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import blank, which
 from gitmem.cli.door import Door
@@ -99,13 +100,22 @@ def _key(door: Door, text: str) -> str:
     return " ".join(text.split()[:2])
 
 
-def _shown(door: Door, config: Config) -> None:
-    shown = policies.settings(config)
+def _shown(door: Door, config: Config | PolicyAsked) -> None:
+    asked = config if isinstance(config, PolicyAsked) else None
+    shown = config.before if isinstance(config, PolicyAsked) else policies.settings(config)
+    if door.as_json and asked:
+        branch = {"name": asked.name, "branch": asked.branch, "base": asked.base, "tip": asked.tip, "verb": "policy"}
+        door.data({**shown, "proposed": {**branch, "title": asked.title, "body": asked.body}})
+        return
     if door.as_json:
         door.data(shown)
         return
     for key, setting in shown.items():
         door.say(f"{key:<24}{door.style(str(setting))}")
+    if asked:
+        note = f"proposed in {asked.branch}; the policy stays as it is until that is merged on the forge"
+        door.note(door.style(note, "yellow"))
+        door.note(f"next: gitmem propose --push --name {asked.name}")
 
 
 def _application() -> typer.Typer:

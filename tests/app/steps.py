@@ -71,3 +71,10 @@ def events(gitmem: Run, repo: Path, *words: str) -> list[Any]:
     ran = gitmem(repo, "log", "--json", *words)
     assert ran.code == 0, ran.err
     return ran.lines
+
+
+def decided_here(gitmem: Run, repo: Path) -> None:
+    """Have people review here again, where review was on the forge: proposed, and merged by a fast-forward."""
+    assert gitmem(repo, "policy", "set", "review", "local", "--because", "we decide here").code == 0
+    git(repo, "update-ref", "refs/heads/gitmem/main", "refs/heads/gitmem/propose/policy-review")
+    git(repo, "branch", "-q", "-D", "gitmem/propose/policy-review")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.app.steps import INVOICE, POOL, RETRY, WEATHER, Run, codes, ids, proposed, put, tips
+from tests.app.steps import INVOICE, POOL, RETRY, WEATHER, Run, codes, decided_here, ids, proposed, put, tips
 from tests.conftest import git
 
 MAIN, INBOX = "refs/heads/gitmem/main", "refs/gitmem/inbox"
@@ -195,5 +195,5 @@ def test_under_forge_review_a_person_writes_to_the_inbox_too(repo: Path, gitmem:
     (candidate,) = ids(gitmem(repo, "list", "--inbox", "--json"))
     refused = gitmem(repo, "accept", candidate)
     assert refused.code == 3 and f"gitmem propose {candidate} --push" in refused.err
-    assert gitmem(repo, "policy", "set", "review", "local", "--because", "back").code == 0
+    decided_here(gitmem, repo)
     assert gitmem(repo, "accept", candidate).code == 0

@@ -9,7 +9,7 @@ import pytest
 
 from gitmem.app import propose_push
 from gitmem.app.propose_forge import Forge
-from tests.app.steps import INVOICE, POOL, RETRY, Run, codes, events, ids, proposed, put, status, tips
+from tests.app.steps import INVOICE, POOL, RETRY, Run, codes, decided_here, events, ids, proposed, put, status, tips
 from tests.conftest import git
 
 WHY = ("--because", "looked at it")
@@ -181,7 +181,7 @@ def test_the_channel_forge_decides_only_where_the_policy_says_so(repo: Path, git
     proposed(gitmem, repo, POOL)
     offer = offered(gitmem, repo, channel="agent")
     assert gitmem(repo, "verify", "--base", "gitmem/main", "--head", offer["branch"]).code == 0
-    assert gitmem(repo, "policy", "set", "review", "local", *WHY).code == 0
+    decided_here(gitmem, repo)
     git(repo, "branch", "-q", "onto", "gitmem/main")
     where = repo.parent / "rebase"
     git(repo, "worktree", "add", "-q", "--detach", str(where), offer["branch"])

@@ -7,7 +7,21 @@ from typing import Any
 
 import pytest
 
-from tests.app.steps import INVOICE, POOL, RETRY, WEATHER, Run, codes, events, ids, proposed, put, status, tips
+from tests.app.steps import (
+    INVOICE,
+    POOL,
+    RETRY,
+    WEATHER,
+    Run,
+    codes,
+    decided_here,
+    events,
+    ids,
+    proposed,
+    put,
+    status,
+    tips,
+)
 from tests.conftest import git
 from tests.review.test_propose import merged_by_the_forge, offered, remote, taken_home
 
@@ -126,7 +140,7 @@ def test_the_same_event_is_refused_where_people_review_here(repo: Path, gitmem: 
     on_the_forge(gitmem, repo)
     told = asked(gitmem, repo, verb, item)
     assert judged(gitmem, repo, told["branch"]) == []  # the control: by the policy under which it was made
-    assert gitmem(repo, "policy", "set", "review", "local", *WHY).code == 0
+    decided_here(gitmem, repo)
     assert judged(gitmem, repo, onto(repo, told["branch"])) == ["channel.authority"]
 
 

@@ -14,13 +14,14 @@ from tests.review.test_propose_move import judged
 
 __all__ = ["remote"]
 WHY = ("--because", "looked at it")
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIF1/0sNsSbGzAJdmyZCyJCl3+6Lz8IVcdZTmiNq1OBSy"
 # Verbs that move no memory of the team: they read, talk to the forge, keep the clone's own things, or are hooks.
 OTHERS = frozenset(
     {
         "init", "trust", "sync", "check", "propose", "promote", "install", "uninstall", "package", "capture",
         "sessions", "lessons", "directives", "distill", "skill", "recall", "context", "brief", "mcp", "list", "show",
         "key", "why", "related", "log", "blame", "export", "stale", "verify", "audit", "scan-secrets", "status",
-        "doctor", "hooks", "policy", "reindex", "schema", "completion", "merge-driver", "hook-impl", "hook-agent",
+        "doctor", "hooks", "reindex", "schema", "completion", "merge-driver", "hook-impl", "hook-agent",
         "consolidate",
     }
 )  # fmt: skip
@@ -50,6 +51,11 @@ WALK = (
     ("reverify moved", "branch"),
     ("plan done 1 todo", "branch"),
     ("plan drop todo", "branch"),
+    ("policy set unobservable refuse", "branch"),
+    ("policy set evidence.fact file,test", "branch"),
+    ("policy signer add ann@example.invalid KEY", "branch"),
+    ("policy set review local", "branch"),
+    ("policy set review forge", "nothing"),  # it stands so already
     ("feedback active wrong", "refused"),  # it asks; the answer is one of the verbs above
 )
 
@@ -85,7 +91,12 @@ def stock(repo: Path, gitmem: Run) -> dict[str, str]:
 def test_every_verb_that_writes_has_a_way(repo: Path, gitmem: Run, stock: dict[str, str]) -> None:
     walked = {line.split()[0] for line, _ in WALK}
     assert walked | OTHERS == set(VERBS) and not walked & OTHERS  # a new verb decides where it belongs
-    words = {**stock, "{new}": "Metrics are kept for a fortnight", "{new2}": "The pool holds thirty connections"}
+    words = {
+        **stock,
+        "KEY": KEY,
+        "{new}": "Metrics are kept for a fortnight",
+        "{new2}": "The pool holds thirty connections",
+    }
     for line, outcome in WALK:
         typed = [words.get(word, word) for word in line.split()]
         before, main = set(tips(repo).splitlines()), git(repo, "rev-parse", "gitmem/main")
@@ -93,6 +104,9 @@ def test_every_verb_that_writes_has_a_way(repo: Path, gitmem: Run, stock: dict[s
         made = set(tips(repo).splitlines()) - before
         assert git(repo, "rev-parse", "gitmem/main") == main, line
         refs = sorted(row.split("\t")[1] for row in made)
+        if outcome == "nothing":
+            assert (done.code, made) == (0, set()), line
+            continue
         if outcome == "refused":
             assert not made and "gitmem " in done.out + done.err, (line, done.out, done.err)
             continue
@@ -142,3 +156,41 @@ def test_merged_the_verdicts_hold_for_everybody(
     merged_by_the_forge(remote, tmp_path / "lift", told["branch"], "merge")
     taken_home(repo)
     assert gitmem(repo, "lift", stock["no"], *WHY).code == 0 and status(gitmem, repo, stock["no"]) == "candidate"
+
+
+def test_a_change_of_the_policy_holds_when_it_is_merged(
+    repo: Path, gitmem: Run, stock: dict[str, str], remote: Path, tmp_path: Path
+) -> None:
+    assert "proposal" in gitmem(repo, "policy", "explain", "policy").out
+    steps = (
+        (("unobservable", "refuse"), "merge"),
+        (("evidence.fact", "file,test"), "squash"),
+        (("unobservable", "hold"), "rebase"),  # once more of the same setting: the branch has another name
+        (("review", "local"), "squash"),
+    )
+    names = []
+    for number, ((setting, value), how) in enumerate(steps):
+        done = gitmem(repo, "policy", "set", setting, value, "--json", *WHY)
+        told = done.lines[0]["proposed"]
+        names.append(told["name"])
+        assert done.lines[0].get(setting) == gitmem(repo, "policy", "--json").lines[0].get(setting) != value
+        assert setting in told["body"] and "looked at it" in told["body"]
+        again = gitmem(repo, "policy", "set", setting, value, *WHY)
+        assert again.code == 2 and f"gitmem propose --push --name {told['name']}" in again.err
+        # Judged by the policy of what it is merged into, which says that it may, and that somebody has to look.
+        report = gitmem(repo, "verify", "--merge-into", "gitmem/main", "--head", told["branch"], "--json").lines[0]
+        assert report["clean"] and [note["code"] for note in report["notes"]] == ["policy.changed"]
+        states = {line["name"]: line["state"] for line in gitmem(repo, "propose", "--status", "--json").lines}
+        assert states == {**dict.fromkeys(names, "merged"), told["name"]: "open"}
+        assert gitmem(repo, "propose", "--push", "--name", told["name"]).code == 0
+        (tmp_path / str(number)).mkdir()
+        merged_by_the_forge(remote, tmp_path / str(number), told["branch"], how)
+        taken_home(repo)
+        assert gitmem(repo, "verify", "--all").code == 0, how
+        assert gitmem(repo, "policy", "--json").lines[0][setting] == value
+    assert names == ["policy-unobservable", "policy-evidence.fact", "policy-unobservable-2", "policy-review"]
+    assert {line["state"] for line in gitmem(repo, "propose", "--status", "--json").lines} == {"merged"}
+    # People decide here again, so a change is made at once: this one too, by which the forge decides.
+    main = git(repo, "rev-parse", "gitmem/main")
+    assert gitmem(repo, "policy", "set", "review", "forge", *WHY).code == 0
+    assert git(repo, "rev-parse", "gitmem/main") != main
