@@ -15,17 +15,19 @@ from gitmem.app.facts import Claim, Lookup, claim_of, index_lookup, sources, tom
 from gitmem.app.import_sources import Source, chosen_sources, count, read
 from gitmem.app.outbox import UNKEPT
 from gitmem.app.remember import Built, build
-from gitmem.app.workspace import View, Workspace
-from gitmem.app.writing import Judged, Mutation, refuses, write
+from gitmem.app.tiers import accepting
+from gitmem.app.workspace import Found, View, Workspace
+from gitmem.app.writing import Judged, Mutation, refuses, status_change, write
 from gitmem.errors import Refused
 from gitmem.evidence.commit import expand_many
 from gitmem.model.frozen import replace
 from gitmem.model.ids import memory_id
 from gitmem.model.judgement import Change, Reason
 from gitmem.model.layout import HOMES, INBOX, MAIN, PLACES, TOMBSTONES
-from gitmem.model.nouns import Draft, Memory
+from gitmem.model.nouns import Draft, FileRef, Memory
 from gitmem.model.records import tombstone_from_bytes
 from gitmem.model.text import counted
+from gitmem.model.vocabulary import WAITING
 from gitmem.notes.items import Note, Skipped
 from gitmem.policy.landing import decides
 from gitmem.policy.near import words
@@ -53,19 +55,26 @@ class Left:
 class Imported:
     """What became of what was read: read = admitted + already + refused + skipped.
 
-    `held` of the admitted wait in the inbox though they were to be let in; `commits` maps each ref that moved.
-    `first`: (kind, place, title) of the first of them; `kinds`: how many of each kind are admitted.
+    `held` of the admitted wait in the inbox though they were to be let in, `waited` of them did so before; `waiting` of
+    the ones already there wait there still. `withdrawn`: candidates that their files say no more. `commits` maps each
+    ref that moved.
+    `first`: (kind, place, title) of the first of them; `kinds`: how many of each kind are admitted; `remarks`: how many
+    are of another kind than a reader may expect, for each reason.
     """
 
     read: int = 0
     admitted: int = 0
     held: int = 0
+    waited: int = 0
     already: int = 0
+    waiting: int = 0
+    withdrawn: int = 0
     refused: list[Left] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
     commits: dict[str, str] = field(default_factory=dict)
     first: list[tuple[str, str, str]] = field(default_factory=list)
     kinds: Counter[str] = field(default_factory=Counter)
+    remarks: Counter[str] = field(default_factory=Counter)
 
     @property
     def codes(self) -> Counter[str]:
@@ -171,6 +180,7 @@ class _Run:
     def plan(self, view: View, _: Lookup) -> Iterator[Mutation]:
         self.result = Imported()
         self.close()
+        yield from self._outdated(view)
         if self._total > _MANY_MORE and worthwhile():
             self._ahead = Beside(_look)
         items = (item for source in self._chosen for item in read(self._workspace, source))
@@ -178,11 +188,11 @@ class _Run:
         while chunk := list(islice(items, _CHUNK)):
             made = self._built(view, chunk)
             looks = self._ahead.give([built.memory for _, built in made]) if self._ahead else None
-            yield from self._mutations(before, looks)
+            yield from self._mutations(view, before, looks)
             before = made
             self.result.read += len(chunk)
             self._progress("judging", self.result.read, self._total)
-        yield from self._mutations(before, self._ahead.take() if self._ahead else None)
+        yield from self._mutations(view, before, self._ahead.take() if self._ahead else None)
 
     def close(self) -> None:
         """End the look at the notes to come."""
@@ -201,31 +211,68 @@ class _Run:
         identifiers = [memory_id(self._workspace.env.random(8)) for _ in drafts]
         return list(zip(notes, build(view, drafts, identifiers, self._status), strict=True))
 
-    def _mutations(self, made: Sequence[tuple[Note, Built]], looks: Sequence[_Look] | None) -> Iterator[Mutation]:
+    def _waiting(self, view: View, same: Claim) -> Found | None:
+        """The candidate of this clone's inbox that says what a note says, and replaces nothing."""
+        memory = view.memory(same.id, INBOX) if same.where == "inbox" and same.audience == "team" else None
+        plain = memory is not None and memory.status in WAITING and not memory.linked("supersedes")
+        return Found(memory, INBOX) if memory is not None and plain else None
+
+    def _outdated(self, view: View) -> Iterator[Mutation]:
+        """The candidates that an import of a file brought and that the file says no more: each is closed."""
+        assert self._known is not None  # noqa: S101  the lookup is made before the plan
+        chosen = {source.path: source for source in self._chosen if source.entry is not None and not source.lines}
+        said: dict[str, set[tuple[str, str, str]]] = {}
+        for memory in view.memories(INBOX) if chosen else ():
+            paths = {ref.path if isinstance(ref, FileRef) else "" for ref in memory.evidence}
+            path = next(iter(paths), "")
+            if memory.status not in WAITING or memory.origin != "imported" or len(paths) > 1 or path not in chosen:
+                continue
+            if path not in said:
+                notes = (item.draft for item in read(self._workspace, chosen[path]) if isinstance(item, Note))
+                said[path] = {(str(draft.kind), draft.title, draft.body) for draft in notes}
+            if (memory.kind, memory.title, memory.body) not in said[path]:
+                self._known.gone.add(memory.id)
+                self.result.withdrawn += 1
+                why = f"its note was changed: {path} says it no more"
+                yield Mutation(status_change(memory, "retract", "archived", why), INBOX)
+
+    def _mutations(
+        self, view: View, made: Sequence[tuple[Note, Built]], looks: Sequence[_Look] | None
+    ) -> Iterator[Mutation]:
         assert self._known is not None  # noqa: S101  the lookup is made before the plan
         for (note, built), look in zip(made, looks or [_Look()] * len(made), strict=True):
             memory = built.memory
             if look.words is not None:
                 words_are(f"{memory.title}\n{memory.body}", look.words)
-            if self._known.says(memory):
-                self.result.already += 1
-                continue
             self._note = note
+            if (same := self._known.says(memory)) is not None:
+                waiting = self._waiting(view, same)
+                if waiting is not None and self._status == "active":
+                    yield from accepting(view, waiting, self._reason or "accepted")
+                else:
+                    self.result.already += 1
+                    self.result.waiting += waiting is not None
+                continue
             ref = HOMES.get(memory.scope.audience, MAIN) if memory.status == "active" else INBOX
             change = Change("import", memory, reason=self._reason)
             yield Mutation(change, ref, unresolved=built.unresolved, plain=look.plain)
 
     def sift(self, item: Judged) -> None:
         memory = item.mutation.change.after
+        if item.mutation.change.op == "retract":
+            return
         assert self._known is not None and self._note is not None  # noqa: S101  the plan has set them
         if refuses(item):
             # What may not be kept may not be shown either.
             title = "" if any(found.code in UNKEPT for found in item.decision.reasons) else memory.title
             self.result.refused.append(Left(self._note.source, self._note.lines, title, item.decision.reasons))
             return
+        self.result.waited += item.mutation.change.op == "accept"
         self._known.add(memory)
         self.result.admitted += 1
         self.result.held += memory.status != self._status
+        if self._note.remark:
+            self.result.remarks[self._note.remark] += 1
         self.result.kinds[memory.kind] += 1
         if len(self.result.first) < _FIRST:
             self.result.first.append((memory.kind, f"{self._note.source}:{self._note.lines}", memory.title))
@@ -274,11 +321,12 @@ class _Known:
 
     def __init__(self, view: View, notes: int) -> None:
         self._added = ClaimSet()
+        self.gone: set[str] = set()  # records that this run closes
         self._stored: Lookup = index_lookup(view) if notes <= _MANY else _in_memory(view, notes)
 
     def candidates(self, memory: Memory) -> Iterator[Claim]:
         yield from self._added.candidates(memory)
-        yield from self._stored.candidates(memory)
+        yield from (claim for claim in self._stored.candidates(memory) if claim.id not in self.gone)
 
     def key_holders(self, key: str) -> Iterator[str]:
         yield from self._added.key_holders(key)
@@ -287,15 +335,16 @@ class _Known:
     def add(self, memory: Memory) -> None:
         self._added.add(claim_of(memory, "batch"))
 
-    def says(self, memory: Memory) -> bool:
-        """True when a record that was not rejected says word for word the same, in whatever state it is."""
-        if self._added.same(memory):
-            return True
+    def says(self, memory: Memory) -> Claim | None:
+        """A record that was not rejected and says word for word the same, in whatever state; one let in first."""
+        if (added := self._added.same(memory)) is not None:
+            return added
         if isinstance(self._stored, ClaimSet):
             same: Iterable[Claim | None] = [self._stored.same(memory)]
         else:
             same = (claim for claim in self._stored.candidates(memory) if says_the_same(claim, memory))
-        return any(claim is not None and claim.status != "wrong" for claim in same)
+        found = [claim for claim in same if claim is not None and claim.status != "wrong"]
+        return min(found, key=lambda claim: claim.where == "inbox", default=None)
 
 
 def _in_memory(view: View, notes: int) -> Lookup:

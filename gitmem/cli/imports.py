@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -34,7 +35,8 @@ def import_(
     """Bring in notes that are already here: CLAUDE.md, AGENTS.md, rules of editors, decision records, changelogs.
 
     Each note becomes a candidate that cites its own lines at HEAD. What is known already, or what the gate refuses,
-    is left out and counted; the rest is one commit. Running it again adds nothing. What --accept would let in is shown
+    is left out and counted; the rest is one commit. Running it again adds nothing, and withdraws the candidates whose
+    notes were changed. What --accept would let in, those that wait since an import before included, is shown
     first at a terminal, and asked about: no imported note is of low risk.
     """
     from gitmem.app.workspace import open_workspace
@@ -131,6 +133,13 @@ def _say(door: Door, done: Imported, *, accept: bool, dry_run: bool) -> None:
     style = "green" if done.admitted else "yellow"
     counts = [f"{done.already} already there", f"{len(done.refused)} refused", f"{len(done.skipped)} skipped"]
     door.say(f"{done.read} read: {door.style(f'{done.admitted} {what} {where}', style)}, {', '.join(counts)}")
+    if done.waited:
+        door.say(f"  {done.waited} of them waited in the inbox")
+    if done.withdrawn:
+        verb = "would be withdrawn" if dry_run else "withdrawn"
+        door.say(f"  {done.withdrawn} {verb} from the inbox: their notes were changed, and say it no more")
+    for why, count in done.remarks.most_common():
+        door.say(f"  {count} came as fact: {why}")
     if done.held and accept:
         door.say(f"  {done.held} of them wait in the inbox: their evidence cannot be reached from here")
     for code, count in done.codes.most_common():
@@ -142,13 +151,27 @@ def _say(door: Door, done: Imported, *, accept: bool, dry_run: bool) -> None:
             door.note(f"      → {door.style(reason.hint)}")
     if len(done.refused) > _SHOWN:
         door.note(f"  and {len(done.refused) - _SHOWN} more: gitmem import --json gives all")
+    for why, count in Counter(item.why for item in done.skipped).most_common(_SHOWN):
+        door.say(f"  skipped: {count} {door.style(why)}")
     for item in done.skipped[:_SHOWN]:
         door.note(f"  {_place(door, item.source, item.lines)}  {door.style(item.why)}")
     if len(done.skipped) > _SHOWN:
         door.note(f"  and {len(done.skipped) - _SHOWN} more skipped: gitmem import --json gives all")
-    if done.admitted and not dry_run:
-        review = 'gitmem review, or gitmem accept ID --because "…": what was imported is decided one at a time'
-        door.note(f"next: {'gitmem list' if accept else review}")
+    _next(door, done, accept=accept, dry_run=dry_run)
+
+
+def _next(door: Door, done: Imported, *, accept: bool, dry_run: bool) -> None:
+    """How what waits is let in, or where what was let in is seen."""
+    if dry_run:
+        return
+    waits = done.held + done.waiting if accept else done.admitted + done.waiting
+    if accept and done.admitted > done.held:
+        door.note("next: gitmem list")
+    if not waits:
+        return
+    door.note(f"{waits} of these notes wait in the inbox; a person decides: gitmem review, one at a time")
+    if not accept:
+        door.note("  or all of them at once, shown first: gitmem import --accept, with the same paths")
 
 
 def _place(door: Door, source: str, lines: str) -> str:
@@ -166,10 +189,15 @@ def _data(door: Door, done: Imported, *, dry_run: bool) -> None:
                 "read": done.read,
                 "admitted": done.admitted,
                 "held": done.held,
+                "waited": done.waited,
+                "waiting": done.waiting,
+                "withdrawn": done.withdrawn,
                 "already_there": done.already,
                 "refused": len(done.refused),
                 "skipped": len(done.skipped),
                 "codes": dict(done.codes),
+                "skipped_why": dict(Counter(item.why for item in done.skipped)),
+                "remarks": dict(done.remarks),
                 "written": bool(done.commits) and not dry_run,
                 "commits": done.commits,
             }

@@ -15,6 +15,7 @@ from gitmem.notes.markdown import Block, Entry, blocks
 from gitmem.notes.page import Page
 
 NO_REASON: Final = "The record does not say."
+A_FACT: Final = "a decision record that names nothing it ruled out is a fact: a decision names at least one alternative"
 
 _NUMBER: Final = re.compile(r"(?:adr[- ]?)?\d{1,6}\s*[.:)–—-]\s*|adr[- ]?\d{1,6}\s+", re.IGNORECASE)
 _FIELD: Final = re.compile(r"\W{0,6}(status|date)\b\W{1,6}(\S.*)$", re.IGNORECASE)
@@ -92,6 +93,7 @@ def adr_items(page: Page) -> Iterator[Item | Unread]:
         tags=("adr",),
         alternatives=alternatives,
         valid_from=iso_date(_field(page, sections, "date")),
+        remark="" if alternatives else A_FACT,
     )
 
 

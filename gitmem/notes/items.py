@@ -26,11 +26,15 @@ _ABBREVIATION: Final = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no)|\d)\.
 
 @dataclass(frozen=True, slots=True)
 class Note:
-    """A draft read from `source`; `lines` is "12" or "40-58", 1-based and inclusive."""
+    """A draft read from `source`; `lines` is "12" or "40-58", 1-based and inclusive.
+
+    `remark`: why it is of another kind than a reader may expect; mostly empty.
+    """
 
     draft: Draft
     source: str
     lines: str
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +63,7 @@ class Item:
     tags: tuple[str, ...] = ()
     alternatives: tuple[Alternative, ...] = ()
     valid_from: str | None = None
+    remark: str = ""
 
 
 @dataclass(frozen=True, slots=True)

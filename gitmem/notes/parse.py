@@ -99,7 +99,7 @@ class _Settled:
             self.skipped.append(Skipped(self.path, lines, fault))
             return
         self._said[said] = item.start
-        self.notes.append(Note(self._titled(draft, item), self.path, lines))
+        self.notes.append(Note(self._titled(draft, item), self.path, lines, item.remark))
 
     def _draft(self, item: Item) -> Draft:
         return Draft(

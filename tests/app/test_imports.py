@@ -284,3 +284,31 @@ def test_a_person_sees_what_is_let_in_and_is_asked(shop: Path, gitmem: Gitmem) -
     assert yes.code == 0 and "2 admitted to gitmem/main" in yes.out and tips(shop) != before
     again = person(shop, "import", "--accept")  # nothing is left to ask about
     assert again.code == 0 and ask not in again.out
+
+
+RECORD = "# 2. Use YAML\n\nStatus: Accepted\n\n## Decision\n\nWe will use YAML for settings.\n"
+UNRELEASED = "# Changelog\n\n## [Unreleased]\n\n- Something not out yet\n\n## 1.0.0\n\n- Retries wait for 2 s\n"
+
+
+def test_what_waits_since_an_import_is_let_in_by_the_next_and_an_edited_note_takes_its_place(
+    shop: Path, gitmem: Gitmem
+) -> None:
+    commit(shop, {"docs/adr/0002-yaml.md": RECORD, "CHANGELOG.md": UNRELEASED})
+    first = person(shop, "import")
+    assert "4 admitted to the inbox" in first.out and "skipped: 1 not released yet" in first.out
+    assert "1 came as fact: a decision record that names nothing it ruled out" in first.out
+    assert "4 of these notes wait in the inbox" in first.err and "gitmem import --accept" in first.err
+    commit(shop, {"CLAUDE.md": NOTES.replace("keeps twenty", "keeps thirty")})
+    second = person(shop, "import")
+    assert "1 withdrawn from the inbox" in second.out and "3 already there" in second.out
+    waiting = {memory["title"] for memory in memories(gitmem, shop, "--inbox")}
+    assert len(waiting) == 4 and {t for t in waiting if "pool" in t} == {
+        "The pool keeps thirty connections for each worker"
+    }
+    before = tips(shop)
+    told = summary(gitmem(shop, "import", "--json", channel="agent"))
+    assert (told["already_there"], told["waiting"], tips(shop)) == (4, 4, before)
+    done = person(shop, "import", "--accept", answers=[("Let all of them in at once? [y/N] ", "y\n")])
+    assert "4 to be let in" in done.out and "4 admitted to gitmem/main" in done.out, done
+    assert {memory["title"] for memory in memories(gitmem, shop)} == waiting
+    assert memories(gitmem, shop, "--inbox") == [] and gitmem(shop, "verify", "--all").code == 0
