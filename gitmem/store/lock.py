@@ -8,6 +8,7 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -18,6 +19,8 @@ from gitmem.store.loose import adopt_owner, make_folder
 if TYPE_CHECKING:
     from gitmem.store.repository import Location
 
+_PLACE_OPTIONS: Final = (b"-C", b"--git-dir", b"--work-tree")
+_PLACE_VARIABLES: Final = (b"GIT_DIR", b"GIT_COMMON_DIR", b"GIT_WORK_TREE")
 STALE_AFTER: Final = 5.0  # seconds; git holds a ref lock for milliseconds
 _BRIEFLY: Final = 1.0  # seconds to wait for a ref lock when nothing tells who holds it
 # Seconds between two tries for the writer lock. A process that writes one thing after another lets go of it for a
@@ -148,7 +151,7 @@ def _age(location: Location, path: Path) -> float | None:
 
 
 def _git_at_work(location: Location) -> int | str | None:
-    """A git process whose folder is this repository, other than a mere reader. None: surely none.
+    """A git process in this repository, or told to work on it, other than a mere reader. None: surely none.
 
     A system without /proc cannot tell: then the answer is "unknown".
     """
@@ -164,11 +167,24 @@ def _git_at_work(location: Location) -> int | str | None:
             if Path(os.fsdecode(words[0])).name != "git" or b"cat-file" in words:
                 continue
             where = (process / "cwd").readlink()
+            settings = (process / "environ").read_bytes().split(b"\0")
         except OSError:
             continue  # it has ended, or is another user's
-        if any(where.is_relative_to(place) for place in places):
+        named = [where, *((where / told).resolve() for told in _told(words, settings))]
+        if any(one.is_relative_to(place) for one in named for place in places):
             return int(process.name)
     return None
+
+
+def _told(words: list[bytes], settings: list[bytes]) -> Iterator[str]:
+    """The places that a git program was given, by options and in its environment."""
+    for before, word in pairwise([b"", *words]):
+        if before in _PLACE_OPTIONS:
+            yield os.fsdecode(word)
+    for said in (*words, *settings):
+        name, _, value = said.partition(b"=")
+        if value and name in (*_PLACE_OPTIONS, *_PLACE_VARIABLES):
+            yield os.fsdecode(value)
 
 
 def _acquire(descriptor: int, path: Path, timeout: float) -> None:

@@ -49,6 +49,24 @@ def test_a_lock_that_a_crash_left_is_recovered(repo: Path) -> None:
     assert len(records(agent(repo, "list", "--json"))) == 2
 
 
+@pytest.mark.parametrize("told", ["option", "variable"])
+def test_a_lock_is_left_while_a_git_at_work_elsewhere_was_told_of_the_repository(repo: Path, told: str) -> None:
+    seeded(repo)
+    (repo / LOCK).touch()
+    old = time.time() - 3 * 3600
+    os.utime(repo / LOCK, (old, old))
+    place = os.path.relpath(repo / ".git", "/")
+    words = [f"--git-dir={place}"] if told == "option" else []
+    with subprocess.Popen(
+        ["git", *words, "hash-object", "--stdin"], cwd="/", stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+        env=environ() | ({} if words else {"GIT_DIR": place}),
+    ) as held:  # fmt: skip
+        refused = remember(repo, "A second fact of the day", "human:second fact")
+        assert refused.code != 0 and str(held.pid) in refused.err and (repo / LOCK).exists()
+    assert remember(repo, "A second fact of the day", "human:second fact").code == 0
+    assert not (repo / LOCK).exists()
+
+
 def test_the_first_init_of_many_processes_is_one(repo: Path) -> None:
     answers = at_once([(place, ["init", "--json"]) for place in worktrees(repo, 3) * 2])
     assert [answer.code for answer in answers] == [0] * 6, answers
