@@ -77,27 +77,35 @@ def signed(commit: bytes, key: SigningKey, environ: Mapping[str, str]) -> bytes:
         )
     head, _, message = commit.partition(b"\n\n")
     lines = "\n ".join(armoured.split("\n"))
-    name = _HEADERS[len(head.split(b"\n", 1)[0]) > len("tree ") + 40]
-    return head + f"\n{name} {lines}".encode() + b"\n\n" + message
+    return head + f"\n{_header(head)} {lines}".encode() + b"\n\n" + message
 
 
 def covered(commit: bytes) -> tuple[bytes, str]:
-    """The bytes of a commit that its signature is over, and the signature; "" when there is none."""
+    """The bytes of a commit that its signature is over, and the signature; "" when there is none.
+
+    As git has it: the header of the other hash is left out of the bytes too, and signs nothing here.
+    """
     head, _, message = commit.partition(b"\n\n")
+    own = _header(head)
     kept: list[bytes] = []
     signature: list[bytes] = []
-    inside = False
+    name = ""
     for line in head.split(b"\n"):
-        name, _, value = line.partition(b" ")
-        if line.startswith(b" "):
-            (signature if inside else kept).append(line[1:] if inside else line)
-            continue
-        inside = name.decode("ascii", "replace") in _HEADERS
-        if inside:
-            signature.append(value)
+        key, _, value = line.partition(b" ")
+        if key:
+            name = key.decode("ascii", "replace")
         else:
+            value = line[1:]
+        if name == own:
+            signature.append(value)
+        elif name not in _HEADERS:
             kept.append(line)
     return b"\n".join(kept) + b"\n\n" + message, b"\n".join(signature).decode("ascii", "replace")
+
+
+def _header(head: bytes) -> str:
+    """The name of the header that signs a commit of these headers: by the hash of its repository."""
+    return _HEADERS[len(head.split(b"\n", 1)[0]) > len("tree ") + 40]
 
 
 def _true(text: str) -> bool:
