@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from gitmem.app.belief import believed_view
 from gitmem.app.moves import find_for, require_reason, standing, subject_of
 from gitmem.app.propose_move import Asked, propose_changes
+from gitmem.app.taken_in import note_offered
 from gitmem.app.tiers import accepting
 from gitmem.app.verdicts import merging, target_of
 from gitmem.app.workspace import Found, View, Workspace
@@ -68,9 +69,11 @@ def propose_verdict(workspace: Workspace, verb: str, prefixes: Sequence[str], re
 def propose_merge(workspace: Workspace, prefix: str, target: str, reason: str) -> Asked:
     """Propose to give a memory of gitmem/main what a candidate adds.
 
-    A candidate of the inbox waits on: until that is merged, nothing else says what it says.
+    A candidate of the inbox waits on: until that is merged, nothing else says what it says. Then it closes itself.
     """
     require_reason(reason, f"gitmem review merge-into {prefix} {target}")
+
+    waits: list[Memory] = []
 
     def make(view: View, found: Sequence[Found]) -> list[Mutation]:
         (into,) = found
@@ -81,9 +84,13 @@ def propose_merge(workspace: Workspace, prefix: str, target: str, reason: str) -
         if candidate.ref == MAIN:
             gone = status_change(memory, "retract", "archived", f"merged into {into.memory.id}: {reason}")
             made.append(Mutation(gone, MAIN))
+        waits.extend([memory] if candidate.ref == INBOX else [])
         return made
 
-    return propose_changes(workspace, "merge-into", [target], make)
+    asked = propose_changes(workspace, "merge-into", [target], make)
+    for memory in waits:
+        note_offered(workspace, memory, asked.change.after.id, base=asked.base, tip=asked.tip)
+    return asked
 
 
 def _waiting(found: Found, verb: str) -> Memory:

@@ -10,6 +10,7 @@ from gitmem.app.belief import believed_view
 from gitmem.app.facts import Lookup
 from gitmem.app.moves import subject_of
 from gitmem.app.remember import proposal_of
+from gitmem.app.taken_in import taken_in
 from gitmem.app.workspace import View, Workspace
 from gitmem.app.writing import Mutation, status_change, write
 from gitmem.errors import GitmemError
@@ -33,7 +34,8 @@ class Settled:
 def settle(workspace: Workspace) -> list[Settled]:
     """Close what is decided already; what was closed, and why. Nothing is written when there is nothing to close.
 
-    Closed are candidates that are where they were to land by now, that were rejected there, whose validity has ended,
+    Closed are candidates that are where they were to land by now, that were rejected there, whose words were merged
+    into another memory, whose validity has ended,
     and those that would replace what stands no more. It is no verdict: only facts decide, so any door may call it.
     """
     view = believed_view(workspace)
@@ -87,6 +89,8 @@ def _decided(view: View) -> Iterator[Settled]:
         tomb = view.tombstone(claim_digest(project, memory.kind, memory.title, memory.body), home)
         if tomb is not None and tomb.standing:
             yield Settled(memory, False, f"rejected elsewhere as {tomb.history[-1].memory}")
+        elif (into := taken_in(view, memory)) is not None:
+            yield Settled(memory, False, f"merged into {into}: it says on gitmem/main what this adds")
         elif memory.valid.until is not None and _ended(view, memory, parse_instant(memory.valid.until), now):
             yield Settled(memory, False, f"expired: it was valid until {memory.valid.until}")
         else:

@@ -118,7 +118,7 @@ def _merge_into(door: Door, workspace: Workspace, ids: Sequence[str], because: s
     candidate, target = _exactly(ids, 2, 'merge-into 7k3q 2m8r --because "…"')
     if for_the_forge(workspace, "merge-into", [candidate]):
         show_asked(door, propose_merge(workspace, candidate, target, because))
-        door.note(f'once that is merged: gitmem retract {candidate} --because "merged into {target}"')
+        door.note("the candidate waits on; once that is merged it closes itself")
         return
     show_verdict(door, workspace, verdicts.merge_into(workspace, candidate, target, because), "has what it adds now")
 

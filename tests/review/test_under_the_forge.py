@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from gitmem.cli.main import VERBS
-from tests.app.steps import INVOICE, POOL, RETRY, WEATHER, Run, codes, proposed, put, status, tips
+from tests.app.steps import INVOICE, POOL, RETRY, WEATHER, Run, codes, events, ids, proposed, put, status, tips
 from tests.conftest import git
 from tests.review.test_propose import merged_by_the_forge, remote, taken_home
 from tests.review.test_propose_move import judged
@@ -138,11 +138,16 @@ def test_merged_the_verdicts_hold_for_everybody(
     )
     for number, (words, how) in enumerate(steps):
         told = gitmem(repo, *words, "--json", *WHY).lines[0]["proposed"]
+        assert words[0] != "review" or stock["adds"] in ids(gitmem(repo, "list", "--inbox", "--json"))
         assert gitmem(repo, "propose", "--push", "--name", told["name"]).code == 0
         (tmp_path / str(number)).mkdir()
         merged_by_the_forge(remote, tmp_path / str(number), told["branch"], how)
         taken_home(repo)
         assert gitmem(repo, "verify", "--all").code == 0, words
+        if how == "squash" and words[0] == "review":  # what was offered is merged, so the candidate closes itself
+            waits = ids(gitmem(repo, "list", "--inbox", "--json"))
+            assert stock["adds"] not in waits and stock["waits"] in waits
+            assert f"merged into {stock['active']}" in events(gitmem, repo, stock["adds"])[0]["reason"]
     assert {line["state"] for line in gitmem(repo, "propose", "--status", "--json").lines} == {"merged"}
     back = gitmem(repo, "remember", "-k", "fact", INVOICE, "-e", "file:src/pool.py:2", "--json")
     assert codes(back) == ["tombstoned"] and status(gitmem, repo, stock["no"]) == "wrong"
