@@ -146,7 +146,7 @@ def _again(memory: Memory, one: Cited, where: Sources, others: bool) -> FileRef 
 def _short(ref: FileRef, drift: Drift, symbol: str | None) -> str:
     if symbol:
         return f"file:{drift.path}::{symbol}"
-    return f"file:{drift.path}" + (f":{drift.lines}" if drift.lines and ref.lines else "")
+    return f"file:{drift.path}" + (f"@HEAD:{drift.lines}" if drift.lines and ref.lines else "")
 
 
 def _nothing_left(memory: Memory, why: str, now: str = "file:PATH:LINES") -> UsageError:

@@ -12,9 +12,11 @@ from gitmem.evidence.sources import Sources, is_plain_path
 from gitmem.model.judgement import Resolution
 from gitmem.model.nouns import FileRef
 from gitmem.model.records import digest
+from gitmem.model.text import one_line
 from gitmem.model.vocabulary import Role
 
 EXAMPLE: Final = "file:src/pool.py:40-58"
+_TOLD: Final = 60  # characters of a line in a refusal
 _BINARY_SIGN: Final = 8000  # git takes a file for binary when a NUL stands in so many first bytes
 
 
@@ -25,7 +27,10 @@ class _Found(NamedTuple):
 
 
 def expand(rest: str, role: Role, sources: Sources) -> FileRef:
-    """Cites the bytes that are committed, at HEAD or the revision given, whatever the work tree holds now."""
+    """Cites the bytes that are committed, at HEAD or the revision given.
+
+    Raises UsageError for lines without a revision that read otherwise in the work tree: an editor counts those.
+    """
     place, commit, blob = _find(rest.removeprefix("./"), sources)
     _, data = sources.read(blob)
     cited, lines, symbol = data, None, None
@@ -33,6 +38,8 @@ def expand(rest: str, role: Role, sources: Sources) -> FileRef:
     if place.lines is not None:
         if binary:
             raise UsageError(f"{place.path} is binary: it has no lines", hint=f"cite it whole: file:{place.path}")
+        if place.revision is None:
+            _must_be_as_committed(place.path, place.lines, data, sources)
         cited, lines = _chosen(place.path, place.lines, data)
     elif place.symbol is not None:
         from gitmem.evidence.symbol import definition_lines
@@ -94,6 +101,31 @@ def _chosen(path: str, lines: str, data: bytes) -> tuple[bytes, str]:
         )
     first, last = chosen
     return cited, str(first) if first == last else f"{first}-{last}"
+
+
+def _must_be_as_committed(path: str, lines: str, data: bytes, sources: Sources) -> None:
+    chosen, there = line_range(lines), sources.read_work_tree(path)
+    if chosen is None or there is None:
+        return
+    there, data = there.replace(b"\r\n", b"\n"), data.replace(b"\r\n", b"\n")  # a checkout may turn line ends
+    if there == data:
+        return
+    now, before = _lines(there, *chosen), _lines(data, *chosen)
+    if now == before or (now is None and before is None):
+        return
+    raise UsageError(
+        f"{path} has changes that are not committed, and {lines} is not the same in both: "
+        f"the work tree has {_told(now)}, HEAD has {_told(before)}",
+        hint=f"commit {path} first; or cite what HEAD has, with the line numbers of that: file:{path}@HEAD:{lines}"
+        f"  (git show {_word(f'HEAD:./{path}')} | cat -n)",
+    )
+
+
+def _told(cited: bytes | None) -> str:
+    if cited is None:
+        return "no such lines"
+    first, _, more = cited.partition(b"\n")
+    return f'"{one_line(shown(first).strip(), _TOLD)}"' + (" and more" if more else "")
 
 
 def _differs_in_work_tree(ref: FileRef, chosen: tuple[int, int] | None, cited: bytes, sources: Sources) -> bool:

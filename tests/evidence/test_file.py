@@ -180,7 +180,7 @@ def test_nothing_large_is_read(world: World, monkeypatch: pytest.MonkeyPatch) ->
 def test_drift_of_the_work_tree_is_told_and_changes_nothing(world: World) -> None:
     world.write("src/pool.py", "class Pool:\n    size = 50\n")
     sources = world.sources()
-    changed, same = cite("file:src/pool.py:2", sources), cite("file:src/pool.py:1", sources)
+    changed, same = cite("file:src/pool.py@HEAD:2", sources), cite("file:src/pool.py:1", sources)
     assert changed.quote == "size = 20"
     found = resolve(changed, sources)
     assert found.state == "verified" and "work tree" in found.detail
