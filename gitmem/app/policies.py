@@ -24,8 +24,10 @@ from gitmem.policy.secrets import find_secrets
 from gitmem.policy.ssh_signature import evaluated, key_bytes
 from gitmem.policy.transitions import legal_moves
 
+MOST_APPROVALS: Final = 20
 SETTINGS: Final = {
     "review": "local or forge",
+    "approvals": f"a number of people from 0 to {MOST_APPROVALS}",
     "unobservable": "hold or refuse",
     "evidence.KIND": "types with commas, such as test,file, or any",
     "languages": "names with commas, such as german,french, or none",
@@ -43,6 +45,7 @@ def settings(config: Config) -> Mapping[str, Any]:
     return {
         "project": config.project,
         "review": config.review,
+        "approvals": config.approvals or 0,
         "unobservable": config.unobservable,
         "languages": ",".join(config.languages) or "none",
         **{f"evidence.{kind}": ",".join(types) for kind, types in config.evidence.items()},
@@ -154,6 +157,8 @@ def _changed(config: Config, name: str, value: str) -> Config:
         return replace(config, review=value)
     if name == "unobservable" and value in ("hold", "refuse"):
         return replace(config, unobservable=value)
+    if name == "approvals" and value.isascii() and value.isdigit() and len(value) < 3 and int(value) <= MOST_APPROVALS:
+        return replace(config, approvals=int(value) or None)
     if name == "languages":
         return replace(config, languages=_languages(value))
     kind = name.removeprefix("evidence.")
@@ -268,5 +273,8 @@ def _of_evidence(config: Config) -> Iterator[Explained]:
     for kind, types in sorted(config.evidence.items()):
         yield Explained(f"a {kind}", "yes", f"needs evidence of one of these types: {', '.join(types)}")
     yield Explained("any other kind", "yes", "needs evidence; a url alone is none")
+    if config.approvals:
+        people = "one person" if config.approvals == 1 else f"{config.approvals} people"
+        yield Explained("a merge", "proposal", f"the check of a pull request asks for the approval of {people}")
     held = "waits in the inbox" if config.unobservable == "hold" else "is refused"
     yield Explained("unreached", "yes", f"evidence that cannot be reached from here {held}")

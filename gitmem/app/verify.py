@@ -31,7 +31,8 @@ Progress = Callable[[int, int], None]
 class Report:
     """What verification of `base`..`head` found. `notes` are remarks that refuse nothing.
 
-    `target`: the commit for which the merge of `head` into it was judged as well.
+    `target`: the commit for which the merge of `head` into it was judged as well. `approved`: whose approval of `head`
+    counts, by the forge; `asked`: how many the policy of the target asks for.
     """
 
     base: str | None
@@ -41,6 +42,8 @@ class Report:
     faults: tuple[Fault, ...] = ()
     notes: tuple[Fault, ...] = field(default=())
     target: str | None = None
+    asked: int = 0
+    approved: tuple[str, ...] = ()
 
     @property
     def clean(self) -> bool:
@@ -52,6 +55,7 @@ class Report:
             "base": self.base,
             "head": self.head,
             "merged_into": self.target,
+            "approvals": {"asked": self.asked, "by": list(self.approved)},
             "commits": self.commits,
             "records": self.records,
             "clean": self.clean,
@@ -149,6 +153,9 @@ def markdown(report: Report) -> str:
     lines = [head, "", f"{counted(report.commits, 'commit')}, {counted(report.records, 'record')} in {span}.", ""]
     if report.target is not None:
         lines += [f"Judged as merged into `{report.target[:12]}`, by a merge commit and as one commit.", ""]
+    if report.asked or report.approved:
+        names = ", ".join(cell(name, code=True) for name in report.approved[:SHOWN]) or "nobody"
+        lines += [f"Approved by {names}: {len(report.approved)} of {report.asked} that the policy asks for.", ""]
     for title, faults in (("Faults", report.faults), ("Notes", report.notes)):
         if not faults:
             continue

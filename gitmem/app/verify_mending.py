@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
+from dataclasses import replace
 
 from gitmem.app.verify import Report
+from gitmem.app.verify_approvals import MISSING
 from gitmem.app.verify_fault import Fault
 from gitmem.app.verify_settled import TAKEN, missing_from, record_at
 from gitmem.app.verify_view import judged_view
@@ -20,6 +22,11 @@ from gitmem.store.snapshot import changed_paths, snapshot
 def mending(workspace: Workspace, report: Report) -> list[str]:
     """What to do about the faults of a report, in the order in which to do it."""
     told: list[str] = []
+    if any(fault.code == MISSING for fault in report.faults):
+        told.append("have it approved on the forge, by somebody else and at this commit, and run the check again")
+        report = replace(report, faults=tuple(fault for fault in report.faults if fault.code != MISSING))
+        if report.clean:
+            return told
     with suppress(CorruptRecord, NotFound):
         told += _astray(workspace, report)
         told += _by_commit(workspace, report)

@@ -11,11 +11,13 @@ from dataclasses import replace
 from typing import Final
 
 from gitmem.app.verify import Progress, Report, verify_range
+from gitmem.app.verify_approvals import approved
 from gitmem.app.verify_fault import Fault
 from gitmem.app.verify_lookup import Beneath
 from gitmem.app.verify_view import judged_view
 from gitmem.app.workspace import Workspace
 from gitmem.errors import NotFound
+from gitmem.model.approvals import Approvals
 from gitmem.model.layout import CONFIG
 from gitmem.store.inspection import inspect_tree
 from gitmem.store.merge_tree import merged_tree
@@ -26,11 +28,22 @@ from gitmem.store.transaction import TOOL, root_commit_id
 _SHOWN: Final = 20  # conflicting files that are named
 
 
-def verify_request(workspace: Workspace, *, target: str, head: str | None, progress: Progress | None = None) -> Report:
+def verify_request(
+    workspace: Workspace,
+    *,
+    target: str,
+    head: str | None,
+    approvals: Approvals | None = None,
+    progress: Progress | None = None,
+) -> Report:
     """Verify what `head` (default: gitmem/main) would bring into `target`. Moves no ref.
 
-    Raises NotFound when one of the two names no commit here.
+    `approvals`: what the forge says about who approved it. Raises NotFound when one of the two names no commit here.
     """
+    return approved(workspace, _judged(workspace, target, head, progress), approvals)
+
+
+def _judged(workspace: Workspace, target: str, head: str | None, progress: Progress | None) -> Report:
     backend = workspace.backend
     base, tip = _commit(workspace, target), _commit(workspace, head or "refs/heads/gitmem/main")
     root = root_commit_id(backend)

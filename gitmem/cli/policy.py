@@ -27,10 +27,14 @@ def show(ctx: typer.Context) -> None:
 
 def change(
     ctx: typer.Context,
-    name: Annotated[str, typer.Argument(help="review, unobservable, languages or evidence.KIND.", metavar="SETTING")],
+    name: Annotated[
+        str, typer.Argument(help="review, approvals, unobservable, languages or evidence.KIND.", metavar="SETTING")
+    ],
     value: Annotated[
         str | None,
-        typer.Argument(help="local or forge; hold or refuse; names with commas.", metavar="VALUE", show_default=False),
+        typer.Argument(
+            help="local or forge; a number; hold or refuse; names with commas.", metavar="VALUE", show_default=False
+        ),
     ] = None,
     because: Because = "",
 ) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from enum import Enum
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from gitmem.app import verify as app_verify
+from gitmem.app.verify_approvals import read_approvals
 from gitmem.app.verify_mending import mending
 from gitmem.app.verify_own import with_own
 from gitmem.app.verify_request import verify_request
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, counted
-from gitmem.errors import Refused
+from gitmem.errors import Refused, UsageError
 
 
 class Format(str, Enum):  # noqa: UP042
@@ -32,6 +34,10 @@ def verify(
         str | None,
         typer.Option("--merge-into", help="Verify --head as a pull request into this branch: the merge as well."),
     ] = None,
+    approvals: Annotated[
+        Path | None,
+        typer.Option(help="What the forge says about who approved it, as JSON (docs/review.md). With --merge-into."),
+    ] = None,
     form: Annotated[Format, typer.Option("--format", help="markdown is a comment for a pull request.")] = Format.text,
 ) -> None:
     """Check commits of the memory branch as every reader does.
@@ -43,10 +49,14 @@ def verify(
     door: Door = ctx.obj
     app_verify.require_range(base, head, everything)
     workspace = open_workspace(door.env, long_lived=True)
+    if approvals is not None and target is None:
+        hint = "gitmem verify --merge-into origin/gitmem/main --head HEAD --approvals FILE"
+        raise UsageError("--approvals takes --merge-into: a request is approved, not a branch", hint=hint)
+    given = None if approvals is None else read_approvals(door.env.cwd / approvals)
     bar = door.progress("verifying")
     if target is not None:
         app_verify.require_target_alone(base, everything)
-        report = verify_request(workspace, target=target, head=head, progress=bar)
+        report = verify_request(workspace, target=target, head=head, approvals=given, progress=bar)
     else:
         report = app_verify.verify(workspace, base=base, head=head, progress=bar)
         if base is None and head is None:

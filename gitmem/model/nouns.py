@@ -356,6 +356,7 @@ class Config:
     `review`: "local" lets a person at a terminal write active memory; "forge" sends every write to review.
     `evidence`: for a kind, the types of which at least one must support it; no entry means any but a url.
     `unobservable`: what becomes of a reference whose bytes cannot be reached: "hold" or "refuse".
+    `approvals`: so many people have to approve a request on the forge; what its check asks for and no reader does.
     `languages`: those in which questions are asked beside English and Spanish, of `vocabulary.LANGUAGES`; a word that
     a reader does not know changes nothing.
     `signers`: whose signatures count. As soon as one is a person, a change of `gitmem.yaml` has to be signed by one.
@@ -366,6 +367,7 @@ class Config:
     review: Literal["local", "forge"] = "local"
     evidence: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     unobservable: Literal["hold", "refuse"] = "hold"
+    approvals: int | None = None
     languages: tuple[str, ...] = ()
     signers: tuple[Signer, ...] = ()
     format: int = FORMAT

@@ -34,7 +34,7 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
         "gate", "writer", "prev", "proposed", "merged",
     ),
     Tombstone: ("format", "digest", "project", "kind_class", "title", "body", "history"),
-    Config: ("format", "project", "aliases", "review", "evidence", "unobservable", "languages", "signers"),
+    Config: ("format", "project", "aliases", "review", "evidence", "unobservable", "approvals", "languages", "signers"),
     nouns.FileRef: ("path", "lines", "symbol", "blob", "commit", "sha256", "quote", "role"),
     nouns.TestRef: ("path", "case", "outcome", "blob", "commit", "sha256", "quote", "role"),
     nouns.CommitRef: ("commit", "patch", "sha256", "quote", "role"),
@@ -42,7 +42,8 @@ _ORDER: Final[Mapping[Any, tuple[str, ...]]] = {
 }  # fmt: skip
 _OPTIONAL: Final = frozenset(
     {"aliases", "alternatives", "cue", "steps", "claims", "groundings", "why", "lines", "symbol", "quote", "patch",
-     "blob", "commit", "host", "session", "proposed", "merged", "reason", "languages", "signers"}
+     "blob", "commit", "host", "session", "proposed", "merged", "reason", "approvals", "languages",
+     "signers"}
 )  # fmt: skip
 _RENAMED: Final[Mapping[Any, Mapping[str, str]]] = {
     nouns.Valid: {"start": "from"},

@@ -52,6 +52,7 @@ _HELP: Final[Mapping[tuple[str, str], str]] = {
     ("config", "evidence"): "For a kind, the types of evidence of which one must support it; else any but a url.",
     ("config", "aliases"): "Older ids of this project.",
     ("config", "review"): "local: a person at a terminal may write active memory. forge: every write goes to review.",
+    ("config", "approvals"): "How many people have to approve a pull request on the forge; its check asks for them.",
     ("config", "signers"): "Whose signatures count, each with a public key of OpenSSH.",
     ("config", "languages"): "Languages of which questions are taken by their stems, beside English and Spanish.",
     ("config", "unobservable"): "What becomes of a reference whose bytes cannot be reached: hold or refuse.",

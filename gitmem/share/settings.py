@@ -61,6 +61,7 @@ def merged_config(base: Config | None, ours: Config, theirs: Config, *, ours_beg
         unobservable=_stricter(
             _STRICT_ABSENCE, base.unobservable if base else None, ours.unobservable, theirs.unobservable
         ),
+        approvals=_more(base.approvals if base else None, ours.approvals, theirs.approvals),
         evidence=_evidence(base.evidence if base else {}, ours.evidence, theirs.evidence),
         languages=united(base.languages if base else (), first.languages, second.languages, by_value, _one),
         signers=united(base.signers if base else (), first.signers, second.signers, by_value, _one),
@@ -78,6 +79,12 @@ def _stricter(order: tuple[str, ...], base: str | None, ours: str, theirs: str) 
     if ours == base:
         return theirs
     return max(ours, theirs, key=lambda word: (order.index(word) if word in order else len(order), word))
+
+
+def _more(base: int | None, ours: int | None, theirs: int | None) -> int | None:
+    if ours == theirs or theirs == base:
+        return ours
+    return theirs if ours == base else max(ours or 0, theirs or 0) or None
 
 
 def _evidence(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -117,6 +119,60 @@ def test_a_request_that_changes_the_policy_for_itself_is_refused(repo: Path, git
     done = check(where, "refs/check/heads/kept", "refs/check/head", str(tmp_path / "report.md"))
     assert done.returncode == 1 and "channel.authority" in (tmp_path / "report.md").read_text()
     assert check(where, "refs/check/heads/gitmem/main", "refs/check/head").returncode == 0
+
+
+def test_the_approvals_that_the_action_fetches_are_what_is_checked(repo: Path, gitmem: Run, tmp_path: Path) -> None:
+    from ruamel.yaml import YAML
+
+    jq = shutil.which("jq")
+    if jq is None:
+        pytest.skip("jq is not here: what the action makes of a forge's answer is not tested")
+    assert gitmem(repo, "policy", "set", "approvals", "1", *WHY).code == 0
+    proposed(gitmem, repo, RETRY)
+    assert gitmem(repo, "propose", "--name", "one").code == 0
+    where = as_a_forge_has_it(repo, tmp_path, "refs/heads/gitmem/propose/one")
+    head = git(where, "rev-parse", "refs/check/head").strip()
+    steps = YAML(typ="safe").load((CHECK.parent / "action.yml").read_text())["runs"]["steps"]
+    (script,) = (step["run"] for step in steps if step["name"] == "Ask who approved it")
+    (tmp_path / "bin").mkdir()
+    stub = tmp_path / "bin/gh"  # two pages of an answer, each of which gh runs through the expression by itself
+    pages = '"$PAGES"/reviews-1.json "$PAGES"/reviews-2.json'
+    stub.write_text(
+        "#!/bin/sh\nfor last; do :; done\n"
+        f'case "$*" in */reviews*) set -- {pages};; *) set -- "$PAGES"/pull.json;; esac\n'
+        f'for page; do "{jq}" -r "$last" "$page" || exit 1; done\n'
+    )
+    stub.chmod(0o755)
+
+    def review(login: str | None, state: str, part: str = "MEMBER", commit: str | None = head) -> dict[str, object]:
+        user = None if login is None else {"login": login}
+        return {"user": user, "state": state, "author_association": part, "commit_id": commit, "body": "$(id)`id`\n'"}
+
+    def verdict(*pages: list[dict[str, object]], author: str | None = "carl") -> tuple[int, str]:
+        (tmp_path / "pull.json").write_text(
+            json.dumps({"head": {"sha": head}, "user": None if author is None else {"login": author}})
+        )
+        for number in (1, 2):
+            said = pages[number - 1] if number <= len(pages) else []
+            (tmp_path / f"reviews-{number}.json").write_text(json.dumps(said))
+        environ = {**os.environ, "PATH": f"{stub.parent}:{os.environ['PATH']}", "PAGES": str(tmp_path)}
+        names = {"RUNNER_TEMP": str(tmp_path), "REPOSITORY": "o/r", "NUMBER": "1", "GH_TOKEN": "x"}
+        made = subprocess.run(["bash", "-e", "-c", script], env={**environ, **names}, check=False, timeout=60)
+        assert made.returncode == 0
+        words = ("refs/check/heads/gitmem/main", "refs/check/head", str(tmp_path / "report.md"))
+        done = check(where, *words, str(tmp_path / "approvals.json"))
+        return done.returncode, (tmp_path / "report.md").read_text()
+
+    assert check(where, "refs/check/heads/gitmem/main", "refs/check/head").returncode == 1  # without the forge's word
+    code, report = verdict()
+    assert code == 1 and "approvals.missing" in report and "Approved by nobody: 0 of 1" in report
+    ann = review("ann", "APPROVED")
+    code, report = verdict([review(None, "APPROVED"), review("bob", "COMMENTED", commit=None)], [ann], author=None)
+    assert code == 0 and "Approved by `ann`: 1 of 1" in report
+    for others in ([review("eve", "APPROVED", "NONE")], [review("ann", "PENDING")], [review("carl", "APPROVED")]):
+        assert verdict(others)[0] == 1, others
+    assert verdict([ann], [review("ann", "CHANGES_REQUESTED")])[0] == 1  # the second page is the later one
+    assert verdict([review("x y$(touch PWNED)", "APPROVED")])[0] == 2
 
 
 def test_what_cannot_be_checked_is_no_pass(repo: Path, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gitmem.model.frozen import replace
 from gitmem.model.ids import event_id
 from gitmem.model.nouns import Config, Tombstone, TombstoneEntry
 from gitmem.model.records import event_bytes, event_from_bytes
@@ -85,10 +86,13 @@ def test_redacted_on_one_side_is_redacted() -> None:
 
 def test_the_stricter_policy_holds_and_the_older_project_keeps_its_name() -> None:
     base = Config("shop-k3x9qd")
-    ours = Config("shop-k3x9qd", review="forge", evidence={"fact": ("file", "commit")})
-    theirs = Config("shop-k3x9qd", unobservable="refuse", evidence={"fact": ("commit", "test")})
+    ours = Config("shop-k3x9qd", review="forge", approvals=1, evidence={"fact": ("file", "commit")})
+    theirs = Config("shop-k3x9qd", unobservable="refuse", approvals=2, evidence={"fact": ("commit", "test")})
     both = merged_config(base, ours, theirs, ours_begun="1", theirs_begun="1")
     assert (both.review, both.unobservable, both.evidence) == ("forge", "refuse", {"fact": ("commit",)})
+    assert both.approvals == 2
+    lowered = merged_config(ours, replace(ours, approvals=None), ours, ours_begun="1", theirs_begun="1")
+    assert lowered.approvals is None
     assert both == merged_config(base, theirs, ours, ours_begun="1", theirs_begun="1")
     older, newer = Config("one"), Config("two", aliases=("three",))
     joined = merged_config(None, newer, older, ours_begun="2", theirs_begun="1")
