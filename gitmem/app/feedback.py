@@ -12,7 +12,7 @@ from gitmem.app.belief import believed_view
 from gitmem.app.moves import find_for, require_reason
 from gitmem.app.remember import Remembered, remember
 from gitmem.app.workspace import Workspace
-from gitmem.errors import UsageError
+from gitmem.errors import GitmemError, UsageError
 from gitmem.model.frozen import dataclass
 from gitmem.model.layout import INBOX
 from gitmem.model.nouns import Draft, Link, Memory
@@ -46,6 +46,9 @@ def feedback(workspace: Workspace, prefix: str, verdict: str, reason: str) -> Fe
             raise UsageError(f"{memory.id} is {memory.status}: nobody is told it", hint=f"gitmem show {memory.id[:8]}")
         private = workspace.location.private
         use.note(private, env.environ, "useful", [memory.id], env.now())
+        if use.is_on(env.environ) and not use.is_noted(private, memory.id, env.now()):
+            message = f"that {memory.id} was useful could not be kept in {private}"
+            raise GitmemError(message, hint="see the rights and the free space; gitmem doctor")
         if env.channel != "terminal":
             return Feedback(memory, "counted")
         news = use.credit(private, env.environ, [memory.id], use.PERSON)

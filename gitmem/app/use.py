@@ -167,6 +167,12 @@ def note(private: Path, environ: Mapping[str, str], how: How, ids: Iterable[str]
             rows[identifier] = _once_more(rows.get(identifier, Used()), how, int(at.timestamp()))
 
 
+def is_noted(private: Path, identifier: str, at: datetime) -> bool:
+    """Whether a use at this time is kept already: as itself, or by one close to it."""
+    used = load(private).get(identifier, Used())
+    return _once_more(used, "useful", int(at.timestamp())) == used
+
+
 def _once_more(used: Used, how: How, time: int) -> Used:
     """Told of it no more than once, however often a session is read again."""
     is_known = any(abs(time - other) < MASSED for other in used.times)

@@ -36,4 +36,5 @@ def unwritable_is_busy() -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise IndexUnwritable(f"the search index cannot be written: {error}") from error
+        hint = "see the rights and the free space; gitmem doctor"
+        raise IndexUnwritable(f"the search index cannot be written: {error}", hint=hint) from error

@@ -149,6 +149,48 @@ def test_a_checkout_that_cannot_be_written_to_is_read(repo: Path, lost: str) -> 
             path.chmod(0o755)
 
 
+@pytest.mark.skipif(os.geteuid() == 0 and sys.platform != "linux", reason="root needs Linux to be held to permissions")
+def test_where_git_cannot_be_written_to_every_verb_reads_or_says_why_it_cannot_write(repo: Path) -> None:
+    item = seeded(repo)
+    made = agent(repo, "--json", "remember", "-k", "fact", "Deploys wait for the weather", "-e", "file:README.md:1")
+    candidate = str(made.lines[0]["id"])
+    because = ("--because", "looked at it")
+    reads = (
+        ("list", "--inbox"), ("show", item), ("log",), ("blame", item), ("related", item), ("status",), ("doctor",),
+        ("verify", "--all"), ("audit", "verify"), ("stale",), ("policy",), ("policy", "explain"), ("conflicts",),
+        ("plan",), ("lessons", "--dry-run"), ("sessions",), ("export",), ("propose", "--status"), ("review", "--json"),
+        ("hooks", "status"), ("trust",), ("why", "pool connections"),
+    )  # fmt: skip
+    writes = (
+        ("remember", "-k", "fact", "A thing", "-e", "file:README.md:1"), ("retract", candidate, *because),
+        ("edit", candidate, "--tag", "x", *because), ("propose", candidate), ("reindex",), ("capture",), ("lessons",),
+        ("hooks", "install"), ("init",), ("import", "README.md"), ("feedback", item, "useful"),
+    )  # fmt: skip
+    everything = [repo / ".git", *(repo / ".git").rglob("*")]
+    modes = [(path, path.stat().st_mode) for path in everything]
+    before = files(repo / ".git")
+    for path, mode in modes:
+        path.chmod(mode & ~0o222)
+    try:
+        for words in reads:
+            ran = held_to_permissions(repo, *words)
+            assert (ran.returncode, "cannot write" in ran.stderr) == (0, False), (words, ran)
+        for words in writes:
+            ran = held_to_permissions(repo, *words)
+            assert (ran.returncode, "denied" in ran.stderr or "could not be kept" in ran.stderr) == (1, True), (
+                words,
+                ran,
+            )
+            assert "\n→ " in ran.stderr and "Traceback" not in ran.stderr, (words, ran)
+        assert files(repo / ".git") == before
+    finally:
+        for path, mode in modes:
+            path.chmod(mode)
+    useful = ("feedback", item, "useful")
+    for words in (useful, useful, ("retract", candidate, *because)):  # the control
+        assert held_to_permissions(repo, *words).returncode == 0, words
+
+
 def test_while_another_process_builds_the_first_index_the_answer_is_whole(repo: Path) -> None:
     identifier = seeded(repo)
     assert agent(repo, *RECALL).code == 0
