@@ -119,8 +119,8 @@ def test_two_changes_that_people_signed_are_merged_with_every_signer_and_languag
     bob = key_pair(tmp_path, "bob-too")
     shop.ok("policy", "signer", "add", BOB, f"{bob}.pub", *WHY)
     set_to(shop, "languages", "german")
-    set_to(other, "review", "forge")
     set_to(other, "languages", "french")
+    set_to(other, "review", "forge")  # the last: from then on a change of the policy is a proposal
     merge()
     assert named(shop) == [ANN, BOB]
     assert policy(shop).review == "forge" and set(policy(shop).languages) == {"german", "french"}
