@@ -44,10 +44,10 @@ _DOUBTING: Final = frozenset({"wrong", "dispute"})
 
 def move(workspace: Workspace, verb: str, prefix: str, reason: str, evidence: Sequence[str] = ()) -> Found:
     """One plain move of one memory. `wrong` writes the tombstone, `lift` lifts it."""
-    require_reason(reason, f"gitmem {verb} {prefix}")
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         found = find_for(view, verb, prefix)
+        require_reason(reason, f"gitmem {verb} {prefix}")
         before = found.memory
         if found.ref == INBOX:
             return _of_proposal(view, before, verb, reason)
@@ -121,15 +121,18 @@ def _is_own(view: View, memory: Memory) -> bool:
     return proposal is not None and (proposal.actor.channel, proposal.actor.host) == (env.channel, env.host)
 
 
-def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str) -> Remembered:
-    """Put a new memory in the place of an old one, both in one commit; from an agent it is a proposal."""
-    require_reason(reason, f"gitmem supersede {prefix}")
+def supersede(workspace: Workspace, prefix: str, draft: Draft, reason: str, again: str = "") -> Remembered:
+    """Put a new memory in the place of an old one, both in one commit; from an agent it is a proposal.
+
+    `again`: the command as it was typed, for the hint where the reason is missing.
+    """
     identifier = memory_id(workspace.env.random(8))
 
     there: list[Memory] = []
 
     def plan(view: View, known: Lookup) -> list[Mutation]:
         old = find_for(view, "supersede", prefix)
+        require_reason(reason, again or f"gitmem supersede {prefix}")
         linked = replace(
             draft,
             links=(*draft.links, Link("supersedes", old.memory.id)),
@@ -189,10 +192,10 @@ def edit(
 
     `draft` is what the memory is to say, as an editor gave it; `change` is made after that.
     """
-    require_reason(reason, f"gitmem edit {prefix}")
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         found = find_for(view, "edit", prefix)
+        require_reason(reason, f"gitmem edit {prefix}")
         require_person(view, "edit", found.memory, reason, here=found.ref == INBOX)
         return [editing(view, found, change, reason, evidence=evidence, draft=draft)]
 
@@ -321,9 +324,9 @@ def subject_of(verb: str) -> Callable[[Sequence[Mutation]], str]:
     return subject
 
 
-def kind_of(workspace: Workspace, prefix: str) -> str:
-    """The kind of a memory, for a replacement that does not say its own."""
-    return find_for(believed_view(workspace), "supersede", prefix).memory.kind
+def kind_of(workspace: Workspace, prefix: str, verb: str = "supersede") -> str:
+    """The kind of a memory that a verb is to work on, for a replacement that does not say its own. Raises NotFound."""
+    return find_for(believed_view(workspace), verb, prefix).memory.kind
 
 
 def draft_for_edit(workspace: Workspace, prefix: str) -> str:

@@ -210,7 +210,7 @@ def explain(workspace: Workspace, verb: str | None, prefix: str | None) -> list[
 def _of_verb(view: View, config: Config, verb: str, found: Found | None) -> Explained:
     env = view.workspace.env
     audience = found.memory.scope.audience if found else "team"
-    person = f"this is a {env.channel}" + (f" ({env.host})" if env.host else "")
+    person = f"this is {'an' if env.channel == 'agent' else 'a'} {env.channel}" + (f" ({env.host})" if env.host else "")
     if verb in _ALONE:
         people = sorted({one.principal for one in people_of(config)})
         if verb == "policy" and people and principal_here(view.workspace, config) == UNPROVEN:

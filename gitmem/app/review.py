@@ -282,10 +282,15 @@ def _with_context(view: View, ref: FileRef) -> tuple[tuple[int, str, bool], ...]
 
 
 def batches_of(workspace: Workspace, items: Sequence[Found]) -> list[tuple[tuple[str, str], list[Found]]]:
-    """Candidates by the day and session that brought them, in their own order."""
+    """Candidates by the day and session that brought them, newest first, also of those that one write brought."""
     view = believed_view(workspace)
     made: dict[tuple[str, str], list[Found]] = {}
-    for item in items:
+
+    def brought(item: Found) -> str:
+        names = view.place(item.ref).event_names(item.memory.id)
+        return names[0].rpartition("/")[2] if names else ""  # ids of events ascend, also within one write
+
+    for item in sorted(items, key=brought, reverse=True):
         proposal = proposal_of(view, item.memory.id, item.ref)
         made.setdefault(_batch(proposal, session_of(item.memory, proposal)), []).append(item)
     return list(made.items())

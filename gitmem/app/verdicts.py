@@ -111,10 +111,12 @@ def _old(view: View, found: Found, prefix: str) -> Found:
 
 def reject(workspace: Workspace, prefixes: Sequence[str], reason: str, *, shown: Sequence[Memory] = ()) -> list[Memory]:
     """Refuse candidates for good: the tombstone goes to the branch, the candidate stays where it is as wrong."""
-    require_reason(reason, f"gitmem reject {' '.join(prefixes)}")
 
     def plan(view: View, _: Lookup) -> list[Mutation]:
         mutations = []
+        for prefix in prefixes:
+            find_for(view, "reject", prefix)
+        require_reason(reason, f"gitmem reject {' '.join(prefixes)}")
         for found in _candidates(view, "reject", prefixes, reason, shown):
             change = status_change(found.memory, "reject", "wrong", reason)
             proposed = proposed_as(view, found)

@@ -234,6 +234,9 @@ def _landed(item: Judged) -> Judged:
 
 
 def _refusal(judged: Sequence[Judged]) -> Refused:
+    drafts = [item for item in judged if item.mutation.change.before is None]
+    if len(drafts) == 1 and refuses(drafts[0]):  # what else changes with it, such as what it would replace, is no draft
+        judged = drafts
     bad = [item for item in judged if refuses(item)]
     reasons: list[Reason] = []
     details = []

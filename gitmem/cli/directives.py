@@ -100,14 +100,17 @@ def _group() -> typer.Typer:
     app.command("list", epilog="Example: gitmem directives list")(listing)
     app.command(epilog='Example: gitmem directives test "from now on use pnpm"')(test)
     app.callback(
+        invoke_without_command=True,
         help="What was learned from what you told your agents to do from now on.",
         epilog="Example: gitmem directives list",
-    )(_nothing)
+    )(_bare)
     return app
 
 
-def _nothing() -> None:
-    """The group itself does nothing."""
+def _bare(ctx: typer.Context) -> None:
+    """What was learned, when nothing else is asked for."""
+    if ctx.invoked_subcommand is None:
+        listing(ctx)
 
 
 APPLICATIONS = {"directives": _group}

@@ -85,7 +85,7 @@ VERBS: Final[dict[str, Verb]] = {
     "scan-secrets": Verb("scan_secrets", "look for secrets in all that gitmem keeps", "Check"),
     "status": Verb("status", "whether sessions are captured and the index has seen all", "Check"),
     "doctor": Verb("upkeep", "what is wrong or at risk here", "Check"),
-    "hooks": Verb("hooks", "install, remove or show the git hooks", "Check"),
+    "hooks": Verb("hooks", "install or remove the git hooks, or say which are there", "Check"),
     "policy": Verb("policy", "show, change or explain the policy; whose signatures count", "Check"),
     "reindex": Verb("upkeep", "build the search index anew", "Check"),
     "schema": Verb("upkeep", "print a JSON Schema of the format", "Check"),

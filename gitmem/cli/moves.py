@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from shlex import quote
 from typing import Annotated, Any
 
 import typer
@@ -147,11 +148,14 @@ def supersede(
             raise UsageError(f"{file} holds {len(drafts)} drafts; a supersession takes one", hint=hint)
         draft = drafts[0]
     elif title is None:
+        moves.kind_of(workspace, identifier)
         hint = f'gitmem supersede {identifier} "…" --evidence file:PATH:LINES --because "…"'
         raise UsageError("say what holds now: the title is missing", hint=hint)
     else:
         draft = draft_of_flags(kind=kind or moves.kind_of(workspace, identifier), because=because, **given)
-    item = moves.supersede(workspace, identifier, draft, because)
+    cited = " ".join(f"-e {quote(each)}" for each in evidence or ())
+    typed = f"gitmem supersede {identifier} {quote(title)} {cited}".rstrip() if title is not None else ""
+    item = moves.supersede(workspace, identifier, draft, because, typed)
     show_remembered(door, item, dry_run=False)
 
 
@@ -181,6 +185,7 @@ def edit(
     """
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
+    moves.kind_of(workspace, identifier, "edit")  # whether there is such a memory is said first
     moves.require_reason(because, f"gitmem edit {identifier}")
     asks = left_to_the_forge(workspace, "edit", identifier)
 

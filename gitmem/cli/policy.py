@@ -62,9 +62,9 @@ def explain(
             door.data({"what": one.what, "verdict": one.verdict, "why": one.why, "instead": one.instead or None})
             continue
         style = {"yes": "green", "proposal": "yellow"}.get(one.verdict, "red")
-        door.say(f"{door.style(one.verdict.ljust(9), style)}{one.what:<12}{door.style(one.why)}")
+        door.say(f"{door.style(one.verdict.ljust(9), style)}{one.what:<16}{door.style(one.why)}")
         if one.instead:
-            door.say(f"                     {door.style('→ ' + one.instead, 'dim')}")
+            door.say(f"                         {door.style('→ ' + one.instead, 'dim')}")
 
 
 def add(

@@ -147,8 +147,9 @@ def listing(
 
         note_closed(door, open_workspace(door.env))
     found = answered(door.env, lambda here: reading.listing(here, filters))
+    narrowed = any((kind, status, tag, path, key, origin, since, until, valid_at, audience))
     if inbox and not door.as_json:
-        _in_batches(door, found)
+        _in_batches(door, found, "nothing that waits matches these filters" if narrowed else "nothing waits")
         return
     if door.as_json:
         for item in found.items:
@@ -157,10 +158,11 @@ def listing(
         return
     for item in found.items:
         door.say(memory_line(door, item.memory))
-    _remarks(door, found, "nothing to list" + ("" if status else "; candidates wait in: gitmem list --inbox"))
+    empty = "nothing to list" + ("" if status else "; candidates wait in: gitmem list --inbox")
+    _remarks(door, found, "nothing matches these filters; without them: gitmem list" if narrowed else empty)
 
 
-def _in_batches(door: Door, found: reading.Listed) -> None:
+def _in_batches(door: Door, found: reading.Listed, nothing: str) -> None:
     """What waits, by the day and session that brought it."""
     from gitmem.app.review import batches_of
     from gitmem.cli.review_page import batch_line
@@ -169,7 +171,7 @@ def _in_batches(door: Door, found: reading.Listed) -> None:
         door.say(batch_line(door, batch, len(members)))
         for item in members:
             door.say(memory_line(door, item.memory))
-    _remarks(door, found, "nothing waits")
+    _remarks(door, found, nothing)
 
 
 def _remarks(door: Door, found: reading.Listed, nothing: str) -> None:

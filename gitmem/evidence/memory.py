@@ -21,7 +21,7 @@ def expand(rest: str, role: Role, sources: Sources) -> MemoryRef:
     prefix = id_prefix(rest)
     memory = sources.memories(prefix)
     if memory is None:
-        raise NotFound(f"there is no memory {prefix}", hint="gitmem list shows the ids")
+        raise NotFound(f"no memory begins with {rest.strip()!r}", hint="gitmem list shows the ids")
     return MemoryRef(memory.id, digest(memory_bytes(memory)), cut(memory.title.encode()), role)
 
 

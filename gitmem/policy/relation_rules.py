@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Final
 
@@ -14,6 +15,7 @@ from gitmem.policy.near import NEAR
 from gitmem.policy.secrets import find_secrets
 from gitmem.policy.texts import claims
 
+_TYPED: Final = re.compile(r"[A-Za-z0-9]{1,12}")  # what may be repeated: too short to hold a secret
 _ENTERING: Final = frozenset({"create", "import", "accept"})
 _LIVE: Final = frozenset({*VISIBLE, "candidate", "disputed"})
 _BELIEVING: Final = frozenset({"accept", "restore", "lift"})
@@ -35,7 +37,8 @@ def links(change: Change, facts: Facts, config: Config | None) -> Iterator[Reaso
         if link.to == change.after.id:
             yield reason("link.self", f"{where} leads back to the memory itself", "leave it out", f"{where}.to")
         elif not _is_here(facts.linked.get(link.to), config):
-            message = f"{where} leads to no memory of this project"
+            typed = f" ({link.type} {link.to})" if _TYPED.fullmatch(link.to) and link.type in LINK_TYPES else ""
+            message = f"{where}{typed} leads to no memory of this project"
             yield reason("link.missing", message, "gitmem list --status all shows the ids", f"{where}.to")
         elif not told_to(change.after, facts.linked[link.to]):
             message = f"{where} leads to a memory that is not for all who read this one, and would tell them of it"
