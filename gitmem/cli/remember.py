@@ -28,7 +28,9 @@ Paths = Annotated[list[str] | None, typer.Option("--path", "-p", help="A glob of
 Key = Annotated[str | None, typer.Option(help="A name with one live value, such as python.version.")]
 Aliases = Annotated[list[str] | None, typer.Option("--alias", help="How somebody would search for this.")]
 From = Annotated[str | None, typer.Option("--valid-from", help="True since: a date or time.")]
-Until = Annotated[str | None, typer.Option("--valid-until", help="True until.")]
+Until = Annotated[
+    str | None, typer.Option("--valid-until", help="The first day, or moment, at which it is not true any more.")
+]
 Solves = Annotated[list[str] | None, typer.Option(help="The problem that a solution solves.")]
 Tried = Annotated[list[str] | None, typer.Option("--tried-for", help="The problem that a failed tactic was for.")]
 Derived = Annotated[list[str] | None, typer.Option("--derived-from", help="A memory that this follows from.")]

@@ -87,21 +87,21 @@ def draft_of_flags(
     if kind not in KINDS:
         raise UsageError(f"there is no kind {kind!r}", hint=f"one of {', '.join(KINDS)}")
     links = [
-        *(Link("solves", to) for to in solves or ()),
-        *(Link("tried_for", to) for to in tried_for or ()),
-        *(Link("derived_from", to) for to in derived_from or ()),
-        *(Link("relates_to", to) for to in relates_to or ()),
-        *(Link("differs_from", to, because) for to in distinct_from or ()),
+        *(Link("solves", to) for to in _once(solves)),
+        *(Link("tried_for", to) for to in _once(tried_for)),
+        *(Link("derived_from", to) for to in _once(derived_from)),
+        *(Link("relates_to", to) for to in _once(relates_to)),
+        *(Link("differs_from", to, because) for to in _once(distinct_from)),
     ]
     return Draft(
         kind=kind,
         title=title,
         body=body,
-        evidence=tuple(evidence or ()),
-        tags=tuple(tags or ()),
-        applies_to=tuple(paths or ()),
+        evidence=_once(evidence),
+        tags=_once(tags),
+        applies_to=_once(paths),
         key=key,
-        aliases=tuple(aliases or ()),
+        aliases=_once(aliases),
         valid=Valid(valid_from, valid_until),
         links=tuple(links),
         alternatives=tuple(_ruled_out(text) for text in ruled_out or ()),
@@ -110,6 +110,10 @@ def draft_of_flags(
         claims=tuple(claims or ()),
         groundings=tuple(groundings or ()),
     )
+
+
+def _once(words: list[str] | None) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(words or ()))
 
 
 def _ruled_out(text: str) -> Alternative:
@@ -245,7 +249,17 @@ def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
         door.note("  the policy leaves review to the forge: gitmem propose --push offers it there")
     elif item.result == "candidate":
         door.note(f"  a person lets it in with: gitmem accept {memory.id[:8]}")
+    if item.result != "unchanged" and (until := memory.valid.until) and _is_past(door, until):
+        door.note(
+            door.style(f"  it is not true any more since {until}: only --valid-at and --history show it", "yellow")
+        )
     _reasons(door, item)
+
+
+def _is_past(door: Door, until: str) -> bool:
+    from gitmem.model.times import parse_instant
+
+    return parse_instant(until) <= door.env.now()
 
 
 def _reasons(door: Door, item: Remembered) -> None:

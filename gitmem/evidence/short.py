@@ -14,7 +14,11 @@ from gitmem.model.vocabulary import ROLES, Role
 
 _MAX_SPLITS: Final = 16  # how many `@` or `#` of one short form are tried as the separator
 _LINES = pattern(r"(?P<path>.+):(?P<lines>[0-9]{1,9}(?:-[0-9]{1,9})?)", re.DOTALL)
+_FORGE_LINES = pattern(
+    r"(?P<path>.+)(?:#|:)L(?P<first>[0-9]{1,9})(?:C[0-9]{1,9})?(?:-L?(?P<last>[0-9]{1,9})(?:C[0-9]{1,9})?)?", re.DOTALL
+)
 _LIKE_LINES = pattern(r":[Ll]?[0-9][0-9Ll,.:+-]*$")
+_LIKE_FILE = pattern(r"[\w./-]{1,200}\.\w{1,12}(?:[:#]L?[0-9]{1,9}(?:-L?[0-9]{1,9})?)?")
 _WORD = pattern(r"[A-Za-z_]+")
 REVISION_LIMIT: Final = 250  # characters
 
@@ -47,10 +51,9 @@ def parse(text: str) -> Short:
             f"{role!r} is no role of evidence: {', '.join(ROLES)}", hint="for example contradicts=file:src/pool.py:12"
         )
     if not colon or not _WORD.fullmatch(kind):
-        raise UsageError(
-            f"{text!r} does not say what kind of evidence it is",
-            hint="write TYPE:WHAT, for example file:src/pool.py:40-58 or commit:HEAD",
-        )
+        file = _LIKE_FILE.fullmatch(text)
+        meant = f"for a file: file:{text}" if file else "for example file:src/pool.py:40-58 or commit:HEAD"
+        raise UsageError(f"{text!r} does not say what kind of evidence it is", hint=f"write TYPE:WHAT, {meant}")
     return Short(cast(Role, role), kind, rest)
 
 
@@ -58,9 +61,12 @@ def places(rest: str) -> list[Place]:
     """Every way to read `PATH[@REV][:LINES]` and `PATH[@REV]::SYMBOL`, the most literal first.
 
     A path may hold `:` and `@`, and a revision may too (`HEAD@{1}`), so the first reading whose file exists is
-    the meaning: `a:12` is that file if there is one, else line 12 of `a`.
+    the meaning: `a:12` is that file if there is one, else line 12 of `a`. Lines may be as forges copy them, `a#L1-L3`.
     """
     found = [Place(rest, None, None)]
+    if forge := _FORGE_LINES.fullmatch(rest):
+        first, last = forge["first"], forge["last"]
+        rest = f"{forge['path']}:{first}" + (f"-{last}" if last and last != first else "")
     matched = _LINES.fullmatch(rest)
     body, lines = (matched["path"], matched["lines"]) if matched else (rest, None)
     if matched:

@@ -42,3 +42,20 @@ def test_messages_name_what_was_typed_and_what_is_missing_first(repo: Path) -> N
     assert "3 admitted" in person(repo, "import").out  # one write, so one moment
     listed = [line.split()[-5] for line in person(repo, "list", "--inbox").out.splitlines()[1:] if line]
     assert listed == ["cherry", "banana", "apple"]
+
+
+def test_what_is_typed_twice_is_stored_once_and_lines_may_be_as_forges_copy_them(repo: Path) -> None:
+    (repo / "a.py").write_text("x = 1\ny = 2\nz = 3\n")
+    git(repo, "add", ".")
+    git(repo, "commit", "-q", "-m", "start")
+    assert person(repo, "init").code == 0
+    said = ("remember", "-k", "fact", "The pool is small", "-t", "net", "-t", "net", "-t", "db")
+    stored = person(repo, *said, "-e", "file:a.py#L1-L2", "-e", "file:a.py#L1-L2", "-e", "file:a.py:L3", "--json")
+    memory = stored.lines[0]["memory"]
+    assert memory["tags"] == ["net", "db"] and [ref["lines"] for ref in memory["evidence"]] == ["1-2", "3"]
+    past = person(
+        repo, "remember", "-k", "fact", "The queue was long", "-e", "file:a.py:2", "--valid-until", "2020-01-01"
+    )
+    assert past.code == 0 and "not true any more since 2020-01-01" in past.err
+    wrong = person(repo, "remember", "-k", "fact", "The cache is cold", "-e", "a.py:3")
+    assert wrong.code == 3 and "for a file: file:a.py:3" in wrong.err

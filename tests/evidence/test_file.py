@@ -125,7 +125,7 @@ def test_what_is_wrong_is_said_with_what_is_near(world: World) -> None:
     assert "file:src/pool.py" in refusal("file:src/poll.py:3", world).hint
     assert "no revision 'nope'" in refusal("file:src/pool.py@nope:1", world).message
     assert "is not in HEAD" in refusal("file:src/none.py@HEAD", world).message
-    assert "no range of lines" in refusal("file:src/pool.py:L4", world).message
+    assert "no range of lines" in refusal("file:src/pool.py:L4,6", world).message
     assert "folder" in refusal("file:src", world).message
 
 
