@@ -83,7 +83,7 @@ def _enter(workspace: Workspace, known: Belief, tip: str) -> Belief:
         return _rejecting(workspace, known, tip, *whole)
     if known.commit is None:
         trust.still_about(workspace, tip)
-    return _entered(workspace, known, tip, only(report.faults, "record"))
+    return _entered(workspace, known, tip, report.failed())
 
 
 def _entered(workspace: Workspace, known: Belief, tip: str, faults: Iterable[Fault]) -> Belief:

@@ -355,7 +355,7 @@ def joined_branch(workspace: Workspace, incoming: Incoming) -> tuple[str, str, D
         belief.require_branch(workspace)
         refuse_names_in_the_way(workspace)
         backend.move_refs([RefMove(MAIN, tip, None, f"gitmem: adopted from {name}")])
-        belief.note_verified(workspace, tip, incoming.faults)
+        belief.note_verified(workspace, tip, incoming.failed)
         return "adopted", tip, None
     if raw_view(workspace, here).main.entry(CONFIG) is None:
         raise _no_memory()
@@ -364,7 +364,7 @@ def joined_branch(workspace: Workspace, incoming: Incoming) -> tuple[str, str, D
         return "nothing", here, None
     if backend.is_ancestor(here, tip):
         backend.move_refs([RefMove(MAIN, tip, here, f"gitmem: fast-forward to {name}")])
-        belief.note_verified(workspace, tip, incoming.faults)
+        belief.note_verified(workspace, tip, incoming.failed)
         return "fast-forward", tip, None
     apart = incoming.base in (None, root_commit_id(backend))
     if apart:
@@ -372,7 +372,7 @@ def joined_branch(workspace: Workspace, incoming: Incoming) -> tuple[str, str, D
     _refuse_laundering(workspace, incoming, here)
     merged = merge_tips(workspace, here, tip, subject=f"sync: merge gitmem/main of {name}")
     backend.move_refs([RefMove(MAIN, merged.commit, here, f"gitmem: merged {name}")])
-    belief.note_verified(workspace, merged.commit, incoming.faults)
+    belief.note_verified(workspace, merged.commit, incoming.failed)
     if apart:  # what another beginning brought was never looked at
         trust.revoke(workspace)
     return "merged", merged.commit, Differences(merged.conflicts, merged.disputes)

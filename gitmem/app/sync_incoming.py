@@ -52,6 +52,11 @@ class Incoming:
         """Of single records."""
         return tuple(fault for fault in self.report.faults if fault.reach == "record") if self.report else ()
 
+    @property
+    def failed(self) -> list[Fault]:
+        """Of single records, those that were put back since among them."""
+        return self.report.failed() if self.report else []
+
 
 def receive(
     workspace: Workspace,

@@ -49,6 +49,11 @@ class Report:
     def clean(self) -> bool:
         return not self.faults
 
+    def failed(self) -> list[Fault]:
+        """The records that are to be left out, also where one was put back later: those of the commits in between."""
+        put_back = (note for note in self.notes if note.blob is not None)
+        return [*only(self.faults, "record"), *put_back]
+
     def data(self) -> dict[str, Any]:
         """The report for `--json`."""
         return {
