@@ -217,7 +217,7 @@ def _named(
         if origin is None and not named:
             raise UsageError(
                 f"{path} is no transcript of this repository that a host is known to keep",
-                hint=f"say whose it is: gitmem capture --host {next(iter(adapters))} {path}",
+                hint=f"say whose it is, one of {', '.join(adapters)}: gitmem capture --host HOST {path}",
             )
         wanted.append(origin or Origin(next(iter(adapters)), path.stem, path.resolve()))
     return wanted

@@ -49,12 +49,14 @@ class Read:
 @dataclass(frozen=True)
 class Learned:
     """`sessions`: those that were read, because something was new in them. `unchanged`: how many had nothing new.
+    `passed`: how many are of another project, or of a host whose turns teach nothing.
     `faults`: sessions that could not be read, in a line each."""
 
     sessions: tuple[Read, ...] = ()
     unchanged: int = 0
     episodes: tuple[Episode, ...] = ()
     faults: tuple[str, ...] = ()
+    passed: int = 0
 
 
 def learn(
@@ -76,12 +78,13 @@ def learn(
     top = _tops(workspace)
     foreign = foreign_sessions(workspace)
     read: list[Read] = []
-    unchanged = 0
+    unchanged = passed = 0
     for stored in chosen if chosen is not None else stored_sessions(workspace.backend, damaged):
         name = stored.manifest.name
         try:
             reader = reader_of(workspace, stored)
             if reader is None or name in foreign:
+                passed += 1
                 continue
             row = kept.get(name, {})
             if not again and row.get("at") == reader.state:
@@ -94,7 +97,7 @@ def learn(
     told = tell_silent(workspace, kept, top, dry_run=dry_run)
     if not dry_run:
         save(workspace.location.private, STATE, {"rules": RULES, "sessions": kept})
-    return Learned(tuple(read), unchanged, tuple(told), tuple(damaged))
+    return Learned(tuple(read), unchanged, tuple(told), tuple(damaged), passed)
 
 
 def learn_captured(workspace: Workspace, names: Sequence[str]) -> Learned:

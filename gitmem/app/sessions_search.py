@@ -247,7 +247,9 @@ def coverage(workspace: Workspace, looked: Looked) -> Coverage:
         untimed=looked.untimed,
         swept=str(swept.get("at", "")),
         folders=_folders(workspace, looked.sessions),
-        unwatched=tuple(name for name in adapters() if not hosts.get(name, {}).get("sessions")),
+        unwatched=tuple(
+            name for name in adapters() if not hosts.get(name, {}).get("sessions") and name not in looked.sessions
+        ),
         faults=faults,
         damaged=looked.damaged,
     )

@@ -62,7 +62,10 @@ def lessons(
         f"{counted(len(found.sessions), 'session')} read, {found.unchanged:,} unchanged; "
         f"{counted(learned, 'lesson')} {would}learned"
     )
-    if not found.sessions and not found.unchanged:
+    if found.passed:
+        kept = f"{counted(found.passed, 'captured session')} passed over"
+        door.note(f"{kept}: of another project, or of a host whose turns teach nothing")
+    elif not found.sessions and not found.unchanged and not found.faults:
         door.note("no session is captured here; gitmem capture looks for them")
     return 0
 

@@ -14,6 +14,7 @@ from gitmem.app.transcripts import Transcripts
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import blank
 from gitmem.cli.door import Door, columns, counted
+from gitmem.cli.excerpt import excerpt
 from gitmem.cli.flag_values import instant
 from gitmem.errors import UsageError
 from gitmem.model.text import escape, one_line
@@ -306,7 +307,9 @@ def search(
             continue
         at = format_instant(hit.turn.at)[:16].replace("T", " ") if hit.turn.at else ""
         what = hit.turn.speaker + (f" {hit.turn.tool}" if hit.turn.tool else "")
-        door.say(f"{door.style(at, 'dim')}  {door.style(what, 'bold')}  {door.style(one_line(hit.turn.text, 200))}")
+        door.say(
+            f"{door.style(at, 'dim')}  {door.style(what, 'bold')}  {door.style(excerpt(hit.turn.text, asked.words))}"
+        )
         fetched = f"  (fetched from {hit.stored.fetched})" if hit.stored.fetched else ""
         door.say(f"    {door.style('↳ ' + cite + fetched, 'dim')}")
     coverage = answer.coverage

@@ -99,6 +99,21 @@ def test_search_cites_or_says_what_it_looked_at(host: Host) -> None:
     assert "nothing of: codex" in none.err and "claude-code (1 session, 4 turns, " in none.err
 
 
+def test_a_hit_shows_the_place_of_the_match_also_of_a_session_that_was_named(host: Host) -> None:
+    assert person(host.repo, "init").code == 0
+    host.say("filler words come first. " * 40 + "Then the zeppelin needs helium badly. " + "and more after it. " * 40)
+    named = host.path().rename(host.repo.parent / "elsewhere.jsonl")
+    unknown = host.run("capture", str(named))
+    assert unknown.code == 2 and "one of claude-code, codex, cursor" in unknown.err
+    assert host.run("capture", "--host", "claude-code", str(named)).code == 0
+    found = host.run("sessions", "search", "zeppelin", "helium")
+    assert "the zeppelin needs helium badly" in found.out and "claude-code" in found.err
+    assert "nothing of: codex" in found.err  # and not of the host that the hit is from
+    start = host.run("sessions", "search", "filler", "words")
+    assert "  filler words come first" in start.out and "zeppelin" not in start.out
+    assert "no session is captured" not in host.run("lessons").err
+
+
 @pytest.mark.parametrize(
     ("options", "total"),
     [
