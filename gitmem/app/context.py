@@ -15,6 +15,7 @@ from typing import Final, NamedTuple
 from gitmem.app.cochange import touched
 from gitmem.app.cues import due_at, waits
 from gitmem.app.equals import once
+from gitmem.app.former_names import NONE, Former, former
 from gitmem.app.ground import Ground
 from gitmem.app.moments import Moment
 from gitmem.app.read_filters import Filters
@@ -90,7 +91,10 @@ def context(ground: Ground, named: Sequence[str], limit: int, *, companions: boo
 
 def from_here(ground: Ground, filters: Filters) -> Filters:
     """`filters` with the path from the top of the repository; it is typed from where the reader is, as for git."""
-    return filters if filters.path is None else replace(filters, path=path_from_top(ground, filters.path))
+    if filters.path is None:
+        return filters
+    path = path_from_top(ground, filters.path)
+    return replace(filters, path=path, former=former(ground, [path]))
 
 
 def path_from_top(ground: Ground, name: str) -> str:
@@ -125,14 +129,15 @@ def about(ground: Ground, paths: Sequence[str], seen: Filter, limit: int, kinds:
     when there are so many. Of a place that very many are about, the kinds that matter most are looked at first, and
     of each kind the newest."""
     found: dict[str, Ranked] = {}
+    called = former(ground, paths)
 
     def take(hits: Iterable[Hit]) -> None:
         for hit in hits:
-            if hit.id not in found and (near := nearness(hit.memory, paths)) is not None:
+            if hit.id not in found and (near := nearness(hit.memory, paths, called)) is not None:
                 found[hit.id] = hit, near
 
     crowded = []
-    for ceiling, query in _places(ground, paths):
+    for ceiling, query in _places(ground, paths, called):
         here = ground.index.search(replace(query, kinds=tuple(kinds), limit=_FEW), seen)
         if here.total <= _FEW:
             take(here.hits)
@@ -146,9 +151,9 @@ def about(ground: Ground, paths: Sequence[str], seen: Filter, limit: int, kinds:
     return best(found.values())
 
 
-def _places(ground: Ground, paths: Sequence[str]) -> Iterator[tuple[float, Query]]:
+def _places(ground: Ground, paths: Sequence[str], called: Former) -> Iterator[tuple[float, Query]]:
     """What the index is asked for, with the most that anything of it can be near."""
-    yield 1.0, Query(about=tuple(paths))
+    yield 1.0, Query(about=(*paths, *called.names))
     depths: dict[float, set[str]] = {}
     for path in paths:
         for folder in islice(folders_of(path), 1, None):
@@ -177,19 +182,25 @@ def _is_folder(ground: Ground, path: str) -> bool:
     return path == "." or ground.work_tree is None or (ground.work_tree / path).is_dir()
 
 
-def nearness(memory: Memory, paths: Iterable[str]) -> Near | None:
+def nearness(memory: Memory, paths: Iterable[str], called: Former = NONE) -> Near | None:
     """How a memory is about any of `paths`; None when it is not."""
-    return max((near for path in paths for near in _each_nearness(memory, path)), default=None)
+    return max((near for path in paths for near in _each_nearness(memory, path, called)), default=None)
 
 
-def _each_nearness(memory: Memory, path: str) -> Iterator[Near]:
+def _each_nearness(memory: Memory, path: str, called: Former) -> Iterator[Near]:
     inside = "" if path == "." else f"{path}/"
     for ref in memory.evidence:
-        if isinstance(ref, FileRef) and ref.path == path:
-            yield Near(1.0, f"cites {path}")
-        elif isinstance(ref, FileRef) and ref.path.startswith(inside):
-            yield Near(_BELOW, f"cites {ref.path}")
+        if not isinstance(ref, FileRef) or not called.stayed(ref.path, ref.commit):
+            continue
+        now = called.now(ref.path, ref.commit) or ref.path
+        moved = f", which is {now} now" if now != ref.path else ""
+        if now == path:
+            yield Near(1.0, f"cites {ref.path}{moved}")
+        elif now.startswith(inside):
+            yield Near(_BELOW, f"cites {ref.path}{moved}")
     for pattern in memory.applies_to:
+        if called.renamed(pattern) == path:
+            yield Near(1.0, f"applies to {pattern}, which is {path} now")
         plain = plain_path(pattern)
         if covers(pattern, path):
             yield Near(_covering(plain, path), f"applies to {pattern}")

@@ -164,6 +164,7 @@ def listing(ground: Ground, filters: Filters) -> Listed:
     wanted = _filter(ground, filters)
     query = Query(
         kinds=filters.kinds, tags=filters.tags, key=filters.key, path=filters.path, refs=_refs(filters),
+        called=tuple(filters.former.names),
         origins=filters.origins, since=filters.since, until=filters.until, limit=filters.limit, order="newest",
     )  # fmt: skip
     items: list[Found] = []
@@ -172,7 +173,7 @@ def listing(ground: Ground, filters: Filters) -> Listed:
         items += (
             Found(hit.memory, PLACES[hit.ref])
             for hit in found.hits
-            if filters.path is None or about(hit.memory, filters.path)
+            if filters.path is None or about(hit.memory, filters.path, filters.former)
         )
         query = replace(query, offset=query.offset + query.limit)
         if len(items) >= filters.limit or query.offset >= found.total:

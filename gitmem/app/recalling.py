@@ -192,7 +192,11 @@ def archived(ground: Ground, asked: Asked) -> tuple[Hit, ...]:
         query = query_of(asked, question, then, _PUT_AWAY)
         hits = ground.index.search(query, withheld_view(viewer, ("archived",))).hits
         path = asked.filters.path
-        good = (hit for hit in hits if hit.confidence >= SURE and (path is None or about(hit.memory, path)))
+        good = (
+            hit
+            for hit in hits
+            if hit.confidence >= SURE and (path is None or about(hit.memory, path, asked.filters.former))
+        )
         found.update((hit.id, hit) for hit in good)
     return tuple(found.values())[:_PUT_AWAY]
 
@@ -218,7 +222,7 @@ def query_of(asked: Asked, question: str, then: Moment, limit: int) -> Query:
         texts=(question,), phrase=asked.phrase, phrases=phrases, kinds=filters.kinds, statuses=filters.statuses,
         tags=filters.tags, key=filters.key, path=filters.path, origins=filters.origins, since=filters.since,
         until=filters.until, position=EVERY_VERSION if asked.history else then.position, previous=asked.previous,
-        limit=limit, upto=then.position, meaning=asked.meaning,
+        limit=limit, upto=then.position, meaning=asked.meaning, called=tuple(filters.former.names),
     )  # fmt: skip
 
 
@@ -257,7 +261,11 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
     if asked.history:
         wide = withheld_view(ground.viewer, (*VISIBLE, *_EARLIER))
         found = ground.index.search(query_of(asked, question, then, 4 * limit if path is None else _EVERY), wide)
-        every = [hit for hit in _once(found.hits, seen, then) if path is None or about(hit.memory, path)]
+        every = [
+            hit
+            for hit in _once(found.hits, seen, then)
+            if path is None or about(hit.memory, path, asked.filters.former)
+        ]
         told = every[:limit]
         total = len(every) if found.total == len(found.hits) else found.total
         sure = max((hit.confidence for hit in told), default=0.0)
@@ -283,7 +291,11 @@ def search(ground: Ground, asked: Asked, question: str, then: Moment, seen: Filt
                 better = replace(
                     better, score=worth, matched=hit.matched, lanes={"replaces": hit.score}, confidence=hit.confidence
                 )
-        if better is not None and seen.admits(better.memory) and (path is None or about(better.memory, path)):
+        if (
+            better is not None
+            and seen.admits(better.memory)
+            and (path is None or about(better.memory, path, asked.filters.former))
+        ):
             kept = hits.get(better.id)
             if kept is None or better.score > kept.score:
                 hits[better.id] = better

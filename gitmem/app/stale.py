@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from gitmem.app.context import path_from_top
 from gitmem.app.facts import sources
+from gitmem.app.former_names import Former, former
 from gitmem.app.ground import Ground
 from gitmem.app.state import load, save
 from gitmem.errors import GitmemError
@@ -72,7 +73,8 @@ def stale(ground: Ground, named: Sequence[str], *, only: Collection[str] | None 
     of the repository.
     """
     paths = tuple(dict.fromkeys(path_from_top(ground, name) for name in named))
-    memories = list(_citing(ground, paths, only))
+    called = former(ground, paths)
+    memories = list(_citing(ground, paths, only, called))
     state = load(ground.private, _STATE)
     known = state.get("known") if state.get("rules") == _RULES else None
     known = known if isinstance(known, dict) else {}
@@ -136,8 +138,9 @@ def next_commands(standing: Standing) -> tuple[str, ...]:
     return still, f'gitmem reverify {named} --instead "…" --evidence file:{place} --because "…"'
 
 
-def _citing(ground: Ground, paths: Sequence[str], only: Collection[str] | None) -> Iterator[Memory]:
-    queries = [Query(path=path) for path in paths if path != "."] if "." not in paths else []
+def _citing(ground: Ground, paths: Sequence[str], only: Collection[str] | None, called: Former) -> Iterator[Memory]:
+    names = tuple(called.names)
+    queries = [Query(path=path, called=names) for path in paths] if "." not in paths else []
     if only is not None:
         listed = sorted(only)
         queries = [Query(about=tuple(listed[at : at + _PATHS])) for at in range(0, len(listed), _PATHS)]
@@ -151,7 +154,7 @@ def _citing(ground: Ground, paths: Sequence[str], only: Collection[str] | None) 
             found = ground.index.search(asked, seen)
             for hit in found.hits:
                 memory = hit.memory
-                if memory.id not in told and _cites(memory, paths, only):
+                if memory.id not in told and _cites(memory, paths, only, called):
                     told.add(memory.id)
                     yield memory
             asked = replace(asked, offset=asked.offset + _PAGE)
@@ -159,8 +162,9 @@ def _citing(ground: Ground, paths: Sequence[str], only: Collection[str] | None) 
                 break
 
 
-def _cites(memory: Memory, paths: Sequence[str], only: Collection[str] | None) -> bool:
-    cited = {ref.path for ref in supporting(memory)}
+def _cites(memory: Memory, paths: Sequence[str], only: Collection[str] | None, called: Former) -> bool:
+    refs = supporting(memory)
+    cited = {called.now(ref.path, ref.commit) or ref.path for ref in refs if called.stayed(ref.path, ref.commit)}
     if only is not None and not any(path in only for path in cited):
         return False
     if not paths or "." in paths:

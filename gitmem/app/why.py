@@ -179,7 +179,7 @@ def _filtered(hit: Hit, asked: Asked) -> Iterator[str]:
         yield f"--tag: it has no tag {', '.join(missing)}"
     if filters.key is not None and memory.key != filters.key:
         yield f"--key: its key is {memory.key or 'not set'}"
-    if filters.path is not None and not about(memory, filters.path):
+    if filters.path is not None and not about(memory, filters.path, filters.former):
         yield f"--path: it is not about {filters.path}"
     recorded = hit.recorded
     if filters.since is not None and recorded < filters.since.timestamp() * 1e6:

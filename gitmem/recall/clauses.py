@@ -100,7 +100,8 @@ class Clauses:
             clauses.append(self.one_of("id", [query.only]))
         if query.path is not None:
             path = plain_path(query.path)
-            clauses.append(self.any_of([self.one_of("under", [path]), self.one_of("path", folders_of(path))]))
+            names = [*folders_of(path), *query.called]
+            clauses.append(self.any_of([self.one_of("under", [path]), self.one_of("path", names)]))
         if query.about:
             clauses.append(self.one_of("path", query.about))
         if query.after is not None:

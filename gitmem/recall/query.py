@@ -23,8 +23,9 @@ class Query:
     phrase: each text has to occur word for word; phrases: so have these, beside the texts. kinds, statuses, refs,
     origins: any of them; empty does not ask (`refs` is what was let in unless said otherwise; at an earlier position
     it is the branch alone, which alone has a past here). tags: all of
-    them. path: memories about that file or folder, about what lies in it, or about a folder that holds it. about:
-    those about exactly one of these. since, until: recorded in [since, until). after: versions that came later than
+    them. path: memories about that file or folder, about what lies in it, or about a folder that holds it; called: and
+    about exactly these. about: those about exactly one of these.
+    since, until: recorded in [since, until). after: versions that came later than
     this position. position: as the branch stood there (`gitmem.recall.positions`); None is now,
     EVERY_VERSION is at any time. previous: the request before this one, whose words weigh less. places: paths that
     matter here, with how much, 0 to 1; what is about them is raised. only: this memory and no other.
@@ -42,6 +43,7 @@ class Query:
     tags: tuple[str, ...] = ()
     key: str | None = None
     path: str | None = None
+    called: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     refs: tuple[str, ...] = ACCEPTED
     origins: tuple[str, ...] = ()
