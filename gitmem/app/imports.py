@@ -207,7 +207,7 @@ class _Run:
                 self.result.skipped.append(item)
             else:
                 notes.append(item)
-        drafts = _cited(view, [note.draft for note in notes])
+        drafts = _cited(view, [_at_head(view, note) for note in notes])
         identifiers = [memory_id(self._workspace.env.random(8)) for _ in drafts]
         return list(zip(notes, build(view, drafts, identifiers, self._status), strict=True))
 
@@ -296,6 +296,13 @@ def _counted(workspace: Workspace, chosen: Sequence[Source], progress: Progress)
         total += count(workspace, source)
         progress("reading", number, len(chosen))
     return total
+
+
+def _at_head(view: View, note: Note) -> Draft:
+    """The draft of a note with its lines cited at HEAD, where they were read, whatever the work tree holds by now."""
+    own, head = f"file:{note.source}:{note.lines}", view.workspace.location.head
+    evidence = (f"file:{note.source}@{head}:{note.lines}" if ref == own else ref for ref in note.draft.evidence)
+    return replace(note.draft, evidence=tuple(evidence)) if head else note.draft
 
 
 def _cited(view: View, drafts: Sequence[Draft]) -> list[Draft]:
