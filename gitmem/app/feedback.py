@@ -15,7 +15,7 @@ from gitmem.app.workspace import Workspace
 from gitmem.errors import GitmemError, UsageError
 from gitmem.model.frozen import dataclass
 from gitmem.model.layout import INBOX
-from gitmem.model.nouns import Draft, Link, Memory
+from gitmem.model.nouns import Draft, Link, Memory, MemoryRef
 from gitmem.model.text import one_line
 from gitmem.model.vocabulary import TITLE_LIMIT, VISIBLE
 
@@ -67,8 +67,23 @@ def _commands(memory: Memory, ref: str, reason: str) -> tuple[str, ...]:
     return tuple(f"gitmem {verb} {memory.id[:8]}" + (f" --because '{why}'" if verb != "show" else "") for verb in verbs)
 
 
+def doubted(candidate: Memory) -> str | None:
+    """The id of the memory that a candidate of `feedback` says is wrong; None of any other candidate."""
+    against = candidate.linked("contradicts") if TAG in candidate.tags else ()
+    cited = [ref.id for ref in candidate.evidence if isinstance(ref, MemoryRef)]
+    return against[0] if len(against) == 1 and list(against) == cited else None
+
+
+def answers(candidate: Memory) -> tuple[str, ...]:
+    """What answers a candidate of `feedback`: a move of the memory that it is about, or that it is refused."""
+    about = (doubted(candidate) or "")[:8]
+    moves = tuple(f'gitmem {verb} {about} --because "…"' for verb in ("wrong", "dispute"))
+    return (*moves, f'gitmem reject {candidate.id[:8]} --because "…"')
+
+
 def _proposed(workspace: Workspace, memory: Memory, reason: str) -> Remembered:
-    """What an agent says against a memory, as a candidate that contradicts it; who decides is shown it."""
+    """What an agent says against a memory, as a candidate that contradicts it; who decides is shown it. It is never let
+    in: what answers it is a move of that memory."""
     said = one_line(reason, TITLE_LIMIT - _TITLE - 40)
     draft = Draft(
         kind="fact",

@@ -180,7 +180,11 @@ def _branch(
     told = {item.memory.id: proposal_of(here, item.memory.id, item.ref) for item in found}
     for item in sorted(found, key=lambda item: (_at(told[item.memory.id]), item.memory.id)):
         proposal = told[item.memory.id]
-        mutations = list(_mutations(here, view, item, proposal))
+        try:
+            mutations = list(_mutations(here, view, item, proposal))
+        except Refused as error:
+            left.append((item.memory, tuple(error.reasons)))
+            continue
         subject = f"propose {item.memory.id}: {one_line(item.memory.title, 60)}"
         alongside = {mutation.change.after.id: mutation.change.after for mutation in mutations}
         batch = Batch()

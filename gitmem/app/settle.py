@@ -8,6 +8,7 @@ from typing import Any
 
 from gitmem.app.belief import believed_view
 from gitmem.app.facts import Lookup
+from gitmem.app.feedback import doubted
 from gitmem.app.moves import subject_of
 from gitmem.app.remember import proposal_of
 from gitmem.app.taken_in import taken_in
@@ -19,7 +20,7 @@ from gitmem.model.frozen import dataclass
 from gitmem.model.layout import HOMES, INBOX, MAIN
 from gitmem.model.nouns import Memory
 from gitmem.model.times import parse_instant
-from gitmem.model.vocabulary import WAITING
+from gitmem.model.vocabulary import VISIBLE, WAITING
 
 
 @dataclass(frozen=True)
@@ -35,8 +36,8 @@ def settle(workspace: Workspace) -> list[Settled]:
     """Close what is decided already; what was closed, and why. Nothing is written when there is nothing to close.
 
     Closed are candidates that are where they were to land by now, that were rejected there, whose words were merged
-    into another memory, whose validity has ended,
-    and those that would replace what stands no more. It is no verdict: only facts decide, so any door may call it.
+    into another memory, whose validity has ended, those that would replace what stands no more, and those that say a
+    memory is wrong which is withheld by now. It is no verdict: only facts decide, so any door may call it.
     """
     view = believed_view(workspace)
     if view.config is None or view.inbox.commit is None or next(_decided(view), None) is None:
@@ -106,7 +107,12 @@ def _ended(view: View, memory: Memory, until: datetime, now: datetime) -> bool:
 
 
 def _overtaken(view: View, memory: Memory) -> Iterator[Settled]:
-    """A proposal to replace what was replaced, rejected or put away meanwhile."""
+    """A proposal to replace what was replaced, rejected or put away meanwhile; and a doubt that was answered."""
+    about = doubted(memory)
+    meant = view.memory(about, HOMES.get(memory.scope.audience, MAIN)) if about else None
+    if meant is not None and meant.status not in VISIBLE:
+        yield Settled(memory, False, f"answered: {about}, which it says is wrong, is {meant.status}")
+        return
     for identifier in memory.linked("supersedes"):
         old = view.memory(identifier)
         if old is not None and old.status in ("superseded", "wrong", "archived"):

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from gitmem.app.facts import Lookup
+from gitmem.app.feedback import answers, doubted
 from gitmem.app.moves import closed
 from gitmem.app.remember import proposal_of
 from gitmem.app.workspace import Found, View
@@ -58,14 +59,18 @@ def look(view: View, known: Lookup, found: Found, alongside: Mapping[str, Memory
 
     Raises Refused when no event tells who proposed it.
     """
-    mutations = accepting(view, found, "accepted")
+    mutations = _accepting(view, found, "accepted")
     beside = {**alongside, **{mutation.change.after.id: mutation.change.after for mutation in mutations}}
     judged = list(judge(view, mutations, known, "", alongside=beside))
     # Who may decide is the door's to say; here it is asked what stands against the record.
     reasons = tuple(r for one in judged for r in one.decision.reasons if r.code != "channel.authority")
     first = judged[0]
     decision = first.decision if reasons else replace(first.decision, verdict="admit")
-    return Looked(first, reasons, weighty(first.mutation.change, first.facts, decision))
+    alone = weighty(first.mutation.change, first.facts, decision)
+    against = _against_another(found.memory)
+    if against is not None:
+        reasons, alone = (against, *reasons), ("it is never let in", *alone)
+    return Looked(first, reasons, alone)
 
 
 def tiers(view: View, known: Lookup, candidates: Sequence[Found]) -> tuple[list[Found], list[Weighty]]:
@@ -109,7 +114,26 @@ def _weighty(view: View, known: Lookup, candidates: Sequence[Found]) -> dict[str
 
 
 def accepting(view: View, found: Found, reason: str) -> list[Mutation]:
-    """What letting one candidate in changes: itself, and what it replaces."""
+    """What letting one candidate in changes: itself, and what it replaces.
+
+    Raises Refused for what only says that another memory is wrong: the two would stand side by side.
+    """
+    against = _against_another(found.memory)
+    if against is not None:
+        raise Refused(f"{found.memory.id} is not let in: {against.message}", reasons=[against], hint=against.hint)
+    return _accepting(view, found, reason)
+
+
+def _against_another(candidate: Memory) -> Reason | None:
+    about = doubted(candidate)
+    if about is None:
+        return None
+    moves = f"gitmem wrong {about[:8]} or gitmem dispute {about[:8]}"
+    message = f"it says that {about} is wrong, so it is answered by {moves}, or rejected"
+    return Reason("review.feedback", message, "; or ".join(answers(candidate)), candidate.id)
+
+
+def _accepting(view: View, found: Found, reason: str) -> list[Mutation]:
     candidate = found.memory
     change = status_change(candidate, "accept", "active", reason)
     home = HOMES[candidate.scope.audience]

@@ -33,7 +33,8 @@ def feedback(
     """Say that a memory was useful, which is counted in this clone alone, or that it is wrong.
 
     A person who says wrong is asked whether to withhold it for good or until it is settled. From an agent it waits
-    in the inbox for a person. Nothing changes the memory without a person's answer.
+    in the inbox and is never let in: a person answers it with wrong or dispute of the memory, or rejects it. Nothing
+    changes the memory without a person's answer.
     """
     door: Door = ctx.obj
     workspace = open_workspace(door.env)
@@ -47,9 +48,7 @@ def feedback(
     if told.result in _SAID:
         door.say(f"{memory_line(door, told.memory)}\n  {_SAID[told.result]}")
     elif told.candidate is not None:
-        show_remembered(door, told.candidate, dry_run=False)
-        for command in told.commands:
-            door.note(f"  a person may run: {door.style(command)}")
+        show_remembered(door, told.candidate, dry_run=False, answers=told.commands)
     else:
         _ask(door, told, because)
 

@@ -4,7 +4,7 @@ than a write takes.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -206,7 +206,7 @@ def _in_editor(door: Door, file: str | Path | None, take: Callable[[list[Draft]]
     until_taken(door, start, lambda text: take(read_drafts(text.encode(), name="the draft")))
 
 
-def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
+def show_remembered(door: Door, item: Remembered, *, dry_run: bool, answers: Sequence[str] = ()) -> None:
     """What became of one draft."""
     from gitmem.cli.shown import cited, memory_data, memory_line, reason_data
     from gitmem.model.layout import HOMES, INBOX
@@ -245,8 +245,11 @@ def show_remembered(door: Door, item: Remembered, *, dry_run: bool) -> None:
     if replaced and item.result == "active":
         what = f"supersedes {', '.join(identifier[:8] for identifier in replaced)}"
     door.note(f"{door.style(what, 'green' if item.result == 'active' else 'yellow')}: gitmem show {memory.id[:8]}")
-    if item.result == "candidate" and item.forge:
+    if item.result == "candidate" and item.forge and not answers:
         door.note("  the policy leaves review to the forge: gitmem propose --push offers it there")
+    elif answers:
+        for command in answers:
+            door.note(f"  a person may run: {door.style(command)}")
     elif item.result == "candidate":
         door.note(f"  a person lets it in with: gitmem accept {memory.id[:8]}")
     if item.result != "unchanged" and (until := memory.valid.until) and _is_past(door, until):

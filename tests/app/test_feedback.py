@@ -10,7 +10,8 @@ import pytest
 
 from gitmem.app import use
 from tests.app.conftest import Ran
-from tests.app.steps import POOL, proposed, put, status, tips
+from tests.app.steps import POOL, RETRY, ids, proposed, put, status, tips
+from tests.installed import agent, person
 
 Run = Callable[..., Ran]
 WHY = "the pool was removed in March"
@@ -77,3 +78,23 @@ def test_what_nobody_is_told_is_neither(repo: Path, gitmem: Run) -> None:
     assert gitmem(repo, "feedback", waits, "helpful").code == 2
     assert gitmem(repo, "feedback", "zzzz", "useful").code != 0
     assert json.loads(gitmem(repo, "show", waits, "--json").out)["status"] == "candidate"
+
+
+def test_what_says_that_another_is_wrong_is_answered_and_never_let_in(repo: Path, gitmem: Run) -> None:
+    known, other = put(gitmem, repo, POOL), proposed(gitmem, repo, RETRY)
+    told = agent(repo, "feedback", known, "wrong", "--because", WHY)
+    assert told.code == 0 and "gitmem accept" not in told.err and f"gitmem wrong {known[:8]}" in told.err
+    waits = next(i for i in ids(gitmem(repo, "list", "--inbox", "--json")) if i != other)
+    before = tips(repo)
+    for words in (("accept", waits, "--because", "so it is"), ("review", "accept", waits, "--because", "so it is")):
+        refused = person(repo, *words)
+        assert refused.code == 3 and f"gitmem wrong {known[:8]}" in refused.err, words
+    assert tips(repo) == before
+    page = agent(repo, "review", waits)
+    assert page.code == 0, page
+    assert f"it says that {known} is wrong" in page.out and f"gitmem dispute {known[:8]}" in page.out
+    assert person(repo, "accept", "--all").code == 0  # the others are let in
+    assert (status(gitmem, repo, other), status(gitmem, repo, waits)) == ("active", "candidate")
+    assert person(repo, "dispute", known, "--because", WHY).code == 0
+    assert person(repo, "consolidate").code == 0 and "answered" in person(repo, "log", waits).out
+    assert (status(gitmem, repo, known), status(gitmem, repo, waits)) == ("disputed", "archived")
