@@ -55,6 +55,10 @@ def install(
 
 
 def uninstall(workspace: Workspace) -> githooks.Report:
+    """Raises Refused for a program: it does not take away what holds it back."""
+    from gitmem.app.trust import require_installer
+
+    require_installer(workspace.env, "gitmem hooks uninstall")
     return githooks.uninstall(place(workspace))
 
 

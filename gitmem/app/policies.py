@@ -37,7 +37,8 @@ _OPS: Final[Mapping[str, str]] = {"wrong": "reject"}
 _PROPOSING: Final = ("remember", "import", "supersede")  # what anybody may do: from a program it waits for a person
 _DECIDED: Final = (*sorted(TARGETS), "edit", "accept", "reject")
 _ON_THE_FORGE: Final = "gitmem propose --push, and merge it on the forge"
-_ALONE: Final = ("policy", "trust", "install")  # for a person whatever the policy says
+_ALONE: Final = ("policy", "trust", "install", "uninstall")  # for a person whatever the policy says
+_ON_THIS_MACHINE: Final = ("install", "uninstall")
 
 
 def settings(config: Config) -> Mapping[str, Any]:
@@ -199,7 +200,7 @@ def explain(workspace: Workspace, verb: str | None, prefix: str | None) -> list[
     """What this channel may do here and why not: of one verb, or of all; for one memory, when it is named."""
     view = belief.believed_view(workspace)
     config = view.require_config()
-    known = (*_PROPOSING, *_DECIDED, *_ALONE)
+    known = (*_PROPOSING, *_DECIDED, *_ALONE, "sync")
     if verb is not None and verb not in known:
         raise UsageError(f"{one_line(verb, 40)!r} is nothing that a policy decides", hint=f"one of {', '.join(known)}")
     found = None if prefix is None else view.find(prefix)
@@ -211,6 +212,8 @@ def _of_verb(view: View, config: Config, verb: str, found: Found | None) -> Expl
     env = view.workspace.env
     audience = found.memory.scope.audience if found else "team"
     person = f"this is {'an' if env.channel == 'agent' else 'a'} {env.channel}" + (f" ({env.host})" if env.host else "")
+    if verb == "sync":
+        return Explained(verb, "yes", f"{person}, and it pushes what was let in and lets nothing in")
     if verb in _ALONE:
         people = sorted({one.principal for one in people_of(config)})
         if verb == "policy" and people and principal_here(view.workspace, config) == UNPROVEN:
@@ -219,7 +222,7 @@ def _of_verb(view: View, config: Config, verb: str, found: Found | None) -> Expl
         if verb == "policy" and env.channel == "terminal" and config.review == "forge":
             why = f"review is {config.review}: whoever merges decides"
             return Explained(verb, "proposal", why, "gitmem policy set SETTING VALUE, then gitmem propose --push")
-        if env.channel == "terminal":
+        if env.channel == "terminal" or (env.channel == "ci" and verb in _ON_THIS_MACHINE):
             return Explained(verb, "yes", f"{person}, and it is for a person at a terminal")
         return Explained(verb, "no", f"{person}, and it is for a person at a terminal", f"a person runs: gitmem {verb}")
     if found is not None and verb in _DECIDED and (against := _against(verb, found)):

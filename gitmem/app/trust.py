@@ -196,6 +196,19 @@ def require_person(env: Env, what: str = "trusting memory", command: str = "gitm
         )
 
 
+def require_installer(env: Env, command: str) -> None:
+    """Raises Refused for whoever is neither a person at a terminal nor continuous integration, for what runs unasked on
+    this machine from then on, or no more: a program that nobody watches does not decide that."""
+    if env.channel not in ("terminal", "ci"):
+        who = f"the channel {env.channel}" + (f", {env.host}" if env.host else "")
+        raise Refused(
+            f"what git and agent hosts run on this machine is for a person at a terminal to decide (this is {who});"
+            " nothing was written",
+            reasons=[Reason("authority", "a program does not decide that, nor take it back", command)],
+            hint=f"run it yourself, in a terminal of your own: {command}",
+        )
+
+
 def policy_digest(view: View) -> str:
     from gitmem.model.layout import CONFIG
     from gitmem.model.records import digest

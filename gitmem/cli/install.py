@@ -16,10 +16,11 @@ from gitmem.app.env import Env
 from gitmem.app.hooks import program
 from gitmem.app.host_files import Change, take_out, write
 from gitmem.app.host_settings import HOSTS, here
+from gitmem.app.trust import require_installer
 from gitmem.app.workspace import open_workspace
 from gitmem.cli.app_of import single
 from gitmem.cli.door import Door, counted
-from gitmem.errors import GitmemError, NotARepository, Refused, UsageError
+from gitmem.errors import GitmemError, NotARepository, UsageError
 
 Hosts = Annotated[
     list[str] | None,
@@ -29,7 +30,7 @@ Hosts = Annotated[
         metavar="HOST",
     ),
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Do not ask. For scripts of a person, never for an agent.")]
+Yes = Annotated[bool, typer.Option("--yes", help="Do not ask. For a person at a terminal, and for CI.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Show what would change and write nothing.")]
 
 
@@ -72,7 +73,7 @@ def install(
     if dry_run or (changes and not _agreed(door, yes, "install")):
         return 0 if dry_run else 1
     if not changes:
-        _require_person(door.env, "install")
+        require_installer(door.env, "gitmem install")
     renewed = agents.install(door.env, in_hosts, program(sys.argv[:1])) if ringing else False
     _written(door.env, [*block, *units])
     enabled = timer and yes and _enable(door)
@@ -137,7 +138,7 @@ def uninstall(
     if dry_run or (changes and not _agreed(door, yes, "uninstall")):
         return 0 if dry_run else 1
     if not changes:
-        _require_person(door.env, "uninstall")
+        require_installer(door.env, "gitmem uninstall")
     said = capture_timer.stop(door.env) if units else ""
     kinds = [name for name, on in ((agents_md.NAME, agents_md_), (capture_timer.NAME, timer)) if everything or on]
     _written(door.env, [*block, *units], out=kinds)
@@ -224,16 +225,8 @@ def _show(door: Door, changes: Sequence[Change], *, dry_run: bool) -> None:
         door.say(f"{counted(len(changes), 'file')} would change")
 
 
-def _require_person(env: Env, verb: str) -> None:
-    if env.host is not None:
-        raise Refused(
-            f"what {env.host} runs after each turn is for a person to decide; nothing was written",
-            hint=f"a person runs: gitmem {verb}",
-        )
-
-
 def _agreed(door: Door, yes: bool, verb: str) -> bool:
-    _require_person(door.env, verb)
+    require_installer(door.env, f"gitmem {verb}")
     if yes:
         return True
     if door.env.channel != "terminal" or door.as_json:

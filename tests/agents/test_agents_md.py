@@ -24,7 +24,7 @@ SKILL = (ROOT / "packages/skill.md").read_text()
 
 
 def install(repo: Path, *more: str) -> Ran:
-    return agent(repo, "install", "--agents-md", "--yes", *more)
+    return person(repo, "install", "--agents-md", "--yes", *more)
 
 
 def test_it_is_shown_first_and_written_when_a_person_says_so(repo: Path) -> None:
@@ -37,7 +37,7 @@ def test_it_is_shown_first_and_written_when_a_person_says_so(repo: Path) -> None
     assert file.stat().st_mode & 0o777 == 0o644
     assert not list(Path.home().glob(".claude*")) and not (Path.home() / ".local/share/gitmem/doorbell").exists()
     assert install(repo).out.startswith("nothing to change")
-    assert agent(repo, "uninstall", "--yes").code == 0
+    assert person(repo, "uninstall", "--yes").code == 0
     assert not file.exists() and git(repo, "status", "--porcelain") == ""
 
 
@@ -48,7 +48,7 @@ def test_everything_around_it_stays_byte_for_byte(repo: Path, before: str) -> No
     assert install(repo).code == 0
     after = file.read_bytes()
     assert after.startswith(before.encode()) and BEGIN.encode() in after
-    assert agent(repo, "uninstall", "--agents-md", "--yes").code == 0
+    assert person(repo, "uninstall", "--agents-md", "--yes").code == 0
     assert file.read_bytes() == before.encode()
 
 
@@ -58,7 +58,7 @@ def test_an_older_block_is_brought_up_to_date_in_its_place(repo: Path) -> None:
     assert install(repo).code == 0
     assert file.read_text() == f"# One\n\n{BEGIN}\n{TEXT}{END}\n\n# Two\n"
     file.write_text(file.read_text() + "# Three\n")  # a person goes on
-    assert agent(repo, "uninstall", "--yes").code == 0
+    assert person(repo, "uninstall", "--yes").code == 0
     assert file.read_text() == "# One\n\n# Two\n# Three\n"
 
 
@@ -66,11 +66,11 @@ def test_claude_md_takes_it_where_only_that_is_there_and_a_link_is_followed(repo
     claude = repo / "CLAUDE.md"
     claude.write_text("Use tabs.\n")
     assert install(repo).code == 0 and BEGIN in claude.read_text() and not (repo / "AGENTS.md").exists()
-    assert agent(repo, "uninstall", "--yes").code == 0 and claude.read_text() == "Use tabs.\n"
+    assert person(repo, "uninstall", "--yes").code == 0 and claude.read_text() == "Use tabs.\n"
     (repo / "AGENTS.md").write_text("")
     assert "a line @AGENTS.md in CLAUDE.md" in install(repo).err
     assert claude.read_text() == "Use tabs.\n"
-    assert agent(repo, "uninstall", "--yes").code == 0 and (repo / "AGENTS.md").read_text() == ""
+    assert person(repo, "uninstall", "--yes").code == 0 and (repo / "AGENTS.md").read_text() == ""
     (repo / "AGENTS.md").unlink()
     (repo / "AGENTS.md").symlink_to("CLAUDE.md")
     done = install(repo)
@@ -84,7 +84,7 @@ def test_what_it_could_not_take_out_again_is_refused(repo: Path, tmp_path: Path)
         file.write_text(text)
         refused = install(repo)
         assert refused.code == 2 and "mend the marks" in refused.err and file.read_text() == text
-        assert agent(repo, "uninstall", "--yes").code == 0 and file.read_text() == text  # it wrote none of them
+        assert person(repo, "uninstall", "--yes").code == 0 and file.read_text() == text  # it wrote none of them
     file.write_bytes(b"\xff\n")
     assert install(repo).code == 2
     file.unlink()
@@ -94,7 +94,7 @@ def test_what_it_could_not_take_out_again_is_refused(repo: Path, tmp_path: Path)
     assert "leads out of this repository" in install(repo).err and outside.read_text() == "mine\n"
     file.unlink()
     assert install(repo).code == 0
-    assert agent(tmp_path, "install", "--agents-md", "--yes").code == 6  # no repository
+    assert person(tmp_path, "install", "--agents-md", "--yes").code == 6  # no repository
 
 
 def test_an_import_passes_it_over(repo: Path) -> None:

@@ -44,7 +44,7 @@ class Home:
         given = {**os.environ, "HOME": str(self.path), **environ}
         given = {name: value for name, value in given.items() if name not in ("XDG_DATA_HOME", "XDG_STATE_HOME")}
         if typed is None:
-            return agent(self.repo, *arguments, environ=given)
+            return agent(self.repo, *arguments, environ={"CI": "1", **given} if "--yes" in arguments else given)
         return person(self.repo, *arguments, typed=typed, environ=given)
 
     def files(self) -> dict[str, bytes]:
@@ -191,12 +191,18 @@ def test_with_one_file_that_cannot_be_read_nothing_is_written(home: Home, broken
 
 def test_an_agent_is_refused_and_a_script_has_to_say_yes(home: Home) -> None:
     before = home.files()
-    assert home.run("install").code == 2
-    assert home.run("install", "--yes", CLAUDECODE="1").code == 3
+    assert home.run("install", CI="1").code == 2
+    for who in ({}, {"CLAUDECODE": "1"}, {"CLAUDECODE": "1", "CI": "1"}):
+        for words in ((), ("codex", "--yes"), ("--timer", "--yes"), ("--agents-md", "--yes")):
+            refused = home.run("install", *words, **{"CI": "", **who})
+            assert refused.code == 3 and "--yes" not in refused.err and "gitmem install" in refused.err, refused
+        explained = home.run("policy", "explain", "install", "--json", **who)
+        assert explained.code != 0 or explained.lines[0]["verdict"] == "no"
     assert home.run("install", "--dry-run", CLAUDECODE="1").code == 0
     assert home.files() == before
     assert home.run("install", "--yes").code == 0
-    assert home.run("uninstall", "--yes", CLAUDECODE="1").code == 3
+    assert home.run("uninstall", "--yes", CLAUDECODE="1").code == home.run("uninstall", "--yes", CI="").code == 3
+    assert home.run("hooks", "uninstall").code == 3 and home.run("hooks", "uninstall", typed="").code == 0
 
 
 def test_it_ends_with_a_capture_where_gitmem_is_used(home: Home) -> None:

@@ -59,7 +59,7 @@ def wait(read: int) -> None:
 def world(repo: Path, tmp_path: Path, seal: Path) -> World:
     host = make_host(repo)
     assert host.run("capture").code == 0  # gitmem is used here
-    assert host.run("install", "claude-code", "--yes").code == 0
+    assert person(host.repo, "install", "claude-code", "--yes").code == 0
     hooks = json.loads((seal / ".claude/settings.json").read_text())["hooks"]
     folder = tmp_path / "bin"
     folder.mkdir()

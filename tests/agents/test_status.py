@@ -91,7 +91,7 @@ def test_sessions_that_cannot_be_read_are_unknown(host: Host, seal: Path) -> Non
 
 def test_a_hook_that_never_rang_is_stale_until_it_rings(host: Host, seal: Path) -> None:
     host.say("one")
-    assert host.run("install", "claude-code", "--yes").code == 0
+    assert person(host.repo, "install", "claude-code", "--yes").code == 0
     assert host.run("capture").code == 0
     bell = seal / ".local/share/gitmem/doorbell"
     aged(bell, -HOUR)

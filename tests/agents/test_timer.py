@@ -35,7 +35,7 @@ class Desk:
     def run(self, *arguments: str, typed: str | None = None, where: Path | None = None, **more: str) -> Ran:
         given = {**os.environ, "PATH": self.path, **more}
         if typed is None:
-            return agent(where or self.repo, *arguments, environ=given)
+            return agent(where or self.repo, *arguments, environ={"CI": "1", **given})
         return person(where or self.repo, *arguments, typed=typed, environ=given)
 
     @property

@@ -136,7 +136,7 @@ def test_the_hooks_cost_little_and_keep_what_was_there(host: Host) -> None:
     assert (host.repo / "earlier.log").read_text() == "earlier\n"
     states = {row["name"]: row["state"] for row in host.run("hooks", "status", "--json").lines if "name" in row}
     assert states["post-commit"] == states["post-rewrite"] == "installed"
-    assert host.run("hooks", "uninstall").code == 0
+    assert person(host.repo, "hooks", "uninstall").code == 0
     assert earlier.read_text() == "#!/bin/sh\necho earlier >>earlier.log\n"
 
 
