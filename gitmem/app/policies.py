@@ -34,6 +34,7 @@ SETTINGS: Final = {
 }
 ROLES: Final = ("person", "agent")
 _OPS: Final[Mapping[str, str]] = {"wrong": "reject"}
+_LONGEST_NAME: Final = 100
 _PROPOSING: Final = ("remember", "import", "supersede")  # what anybody may do: from a program it waits for a person
 _DECIDED: Final = (*sorted(TARGETS), "edit", "accept", "reject")
 _ON_THE_FORGE: Final = "gitmem propose --push, and merge it on the forge"
@@ -68,6 +69,11 @@ def set_policy(workspace: Workspace, name: str, value: str, reason: str) -> Conf
 
 def add_signer(workspace: Workspace, signer: Signer, reason: str) -> Config | PolicyAsked:
     """Name whose key it is. A key belongs to one principal; the same again changes nothing."""
+    if not _is_name(signer.principal):
+        raise UsageError(
+            f"{one_line(signer.principal, 80)!r} names nobody",
+            hint=f"one line of at most {_LONGEST_NAME} printable characters, such as ann@example.org",
+        )
     if key_bytes(signer.key) is None:
         raise UsageError(
             "that is no public key of OpenSSH", hint="give the file, such as ~/.ssh/id_ed25519.pub, or its text"
@@ -90,6 +96,10 @@ def add_signer(workspace: Workspace, signer: Signer, reason: str) -> Config | Po
         return config if owner is not None else replace(config, signers=(*config.signers, signer))
 
     return _written(workspace, change, reason, f"signer add {signer.principal} KEY")
+
+
+def _is_name(text: str) -> bool:
+    return 0 < len(text) <= _LONGEST_NAME and text == text.strip() and text.isprintable() and is_clean(text)
 
 
 def remove_signer(workspace: Workspace, principal: str, reason: str) -> Config | PolicyAsked:
@@ -168,6 +178,9 @@ def _changed(config: Config, name: str, value: str) -> Config:
         unknown = [part for part in types if part not in EVIDENCE_TYPES and part != "any"]
         if unknown:
             raise UsageError(f"there is no evidence of type {unknown[0]!r}", hint=f"one of {', '.join(EVIDENCE_TYPES)}")
+        if not types:
+            hint = f"one or more of {', '.join(EVIDENCE_TYPES)} with commas; any takes the rule off"
+            raise UsageError(f"{name} needs a type of evidence", hint=hint)
         kept = {known: asked for known, asked in config.evidence.items() if known != kind}
         return replace(config, evidence=kept if "any" in types else {**kept, kind: types})
     if name == "evidence" or (name.startswith("evidence.") and kind not in KINDS):

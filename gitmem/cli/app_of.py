@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Final, TypeVar
 
 import typer
 
@@ -12,6 +12,7 @@ from gitmem.cli.door import Door
 from gitmem.errors import UsageError
 
 T = TypeVar("T")
+MOST: Final = 1_000_000_000  # the largest number that an option takes, where nothing else bounds it
 Id = Annotated[
     str, typer.Argument(help="The memory's id, or 4 or more of its first characters.", metavar="ID", show_default=False)
 ]

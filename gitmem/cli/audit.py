@@ -10,7 +10,7 @@ import typer
 from gitmem.app import audit as app_audit
 from gitmem.app.audit import Asked
 from gitmem.app.workspace import open_workspace
-from gitmem.cli.app_of import blank, which
+from gitmem.cli.app_of import MOST, blank, which
 from gitmem.cli.door import Door, counted
 from gitmem.cli.flag_values import instant, known
 from gitmem.cli.history import entry_data, shown_event
@@ -62,7 +62,7 @@ def show(
     actor: Annotated[str, typer.Option(help="Part of an author's, a principal's or a host's name.")] = "",
     channel: Annotated[list[str] | None, typer.Option(help="terminal, agent, …; may be repeated.")] = None,
     op: Annotated[list[str] | None, typer.Option(help="create, reject, refused, …; may be repeated.")] = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=MOST, help="At most so many.")] = None,
 ) -> None:
     """Events by time, actor, channel and operation, newest first; with --op refused what the gate turned down here."""
     door: Door = ctx.obj

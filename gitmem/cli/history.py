@@ -9,7 +9,7 @@ import typer
 from gitmem.app import history
 from gitmem.app.history import Entry
 from gitmem.app.workspace import open_workspace
-from gitmem.cli.app_of import Id, single
+from gitmem.cli.app_of import MOST, Id, single
 from gitmem.cli.door import Door
 from gitmem.model.layout import LABELS, MAIN
 from gitmem.model.records import to_data
@@ -21,7 +21,7 @@ def log(
     identifier: Annotated[
         str | None, typer.Argument(help="One memory; without it the whole branch.", metavar="ID")
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many events.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=MOST, help="At most so many events.")] = None,
     diff: Annotated[bool, typer.Option("--diff/--no-diff", help="Show what changed.")] = True,
 ) -> None:
     """Who changed what, when, by which channel, and why, newest first."""

@@ -8,7 +8,7 @@ import typer
 
 from gitmem.app import plans
 from gitmem.app.workspace import open_workspace
-from gitmem.cli.app_of import asked, blank
+from gitmem.cli.app_of import MOST, asked, blank
 from gitmem.cli.asked import show_asked
 from gitmem.cli.door import Door
 from gitmem.errors import NotFound
@@ -49,7 +49,7 @@ def show(ctx: typer.Context, plan: Plan = None) -> None:
 
 def done(
     ctx: typer.Context,
-    step: Annotated[int, typer.Argument(help="The number of the step.", metavar="STEP", min=1)],
+    step: Annotated[int, typer.Argument(help="The number of the step.", metavar="STEP", min=1, max=MOST)],
     plan: Plan = None,
     because: Because = "",
 ) -> None:

@@ -115,7 +115,7 @@ def _shown(door: Door, config: Config | PolicyAsked) -> None:
         door.data(shown)
         return
     for key, setting in shown.items():
-        door.say(f"{key:<24}{door.style(str(setting))}")
+        door.say(door.style(f"{key:<24}{setting}"))
     if asked:
         note = f"proposed in {asked.branch}; the policy stays as it is until that is merged on the forge"
         door.note(door.style(note, "yellow"))

@@ -12,7 +12,7 @@ from gitmem.app import sessions_search as app_search
 from gitmem.app.sessions_search import SPEAKERS
 from gitmem.app.transcripts import Transcripts
 from gitmem.app.workspace import open_workspace
-from gitmem.cli.app_of import blank
+from gitmem.cli.app_of import MOST, blank
 from gitmem.cli.door import Door, columns, counted
 from gitmem.cli.excerpt import excerpt
 from gitmem.cli.flag_values import instant
@@ -40,7 +40,7 @@ def listing(
     ctx: typer.Context,
     host: Host = None,
     subagents: Annotated[bool, typer.Option("--subagents", help="Also sessions that another one started.")] = False,
-    limit: Annotated[int, typer.Option("--limit", "-n", min=1, help="At most so many.")] = _LISTED,
+    limit: Annotated[int, typer.Option("--limit", "-n", min=1, max=MOST, help="At most so many.")] = _LISTED,
 ) -> None:
     """The captured sessions, the latest first: turns, when, bytes, and whether the host still has them."""
     door: Door = ctx.obj
@@ -102,9 +102,9 @@ def show(
         bool, typer.Option("--proof", help="With each turn the command that prints its SHA-256 without gitmem.")
     ] = False,
     generation: Annotated[
-        int | None, typer.Option(min=1, help="An earlier state of a file that the host rewrote.")
+        int | None, typer.Option(min=1, max=MOST, help="An earlier state of a file that the host rewrote.")
     ] = None,
-    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, help="At most so many turns.")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n", min=1, max=MOST, help="At most so many turns.")] = None,
 ) -> None:
     """The turns of one session, each with the id by which it is cited: transcript:SESSION#ID."""
     door: Door = ctx.obj

@@ -112,9 +112,12 @@ def forget(
             metavar="[SESSION]...",
         ),
     ] = None,
-    days: Annotated[int | None, typer.Option(min=1, help="Those without a new byte for so many days.")] = None,
+    days: Annotated[
+        int | None, typer.Option(min=1, max=36_500, help="Those without a new byte for so many days.")
+    ] = None,
     size: Annotated[
-        int | None, typer.Option("--bytes", min=1, help="The oldest, until so many bytes of transcript are left.")
+        int | None,
+        typer.Option("--bytes", min=1, max=1 << 62, help="The oldest, until so many bytes of transcript are left."),
     ] = None,
     cited: Annotated[bool, typer.Option("--cited", help="Also those that a memory has as evidence.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would go.")] = False,

@@ -5,9 +5,11 @@ from __future__ import annotations
 import subprocess
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
+from gitmem.app import policies
 from tests.app.steps import POOL, WEATHER, Run, codes, proposed, put
 from tests.conftest import git
 
@@ -151,6 +153,19 @@ TOKEN = (  # a key in a hardware token
     "sk-ssh-ed25519@openssh.com"
     " AAAAGnNrLXNzaC1lZDI1NTE5QG9wZW5zc2guY29tAAAAIEX/dQ0v4127bEo8eeG1EV0ApO2lWbSnN6RWusn/NjqIAAAABHNzaDo="
 )
+
+
+def test_a_name_is_one_printable_line_and_is_shown_as_one(repo: Path, tmp_path: Path, gitmem: Run) -> None:
+    key = f"{key_pair(tmp_path, 'ann')}.pub"
+    forged = "ann\x1b[2J\x07\nsigners none"
+    for name in ("", " ann", forged, "a\u202eb", "x" * 101):
+        done = gitmem(repo, "policy", "signer", "add", name, key, *WHY)
+        assert done.code == 2 and "names nobody" in done.err and "\x1b" not in done.err, name
+    with mock.patch.object(policies, "_is_name", lambda name: True):  # as another program might write it
+        assert gitmem(repo, "policy", "signer", "add", forged, key, *WHY).code == 0
+    for verb in ("show", "explain"):
+        shown = gitmem(repo, "policy", verb)
+        assert shown.code == 0 and "\x1b" not in shown.out and "\x07" not in shown.out and "\nsigners" not in shown.out
 
 
 def test_nobody_is_named_whose_signature_is_never_evaluated(repo: Path, tmp_path: Path, gitmem: Run) -> None:
