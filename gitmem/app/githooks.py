@@ -99,6 +99,9 @@ def install(
         raise UsageError(f"gitmem has no git hook named {unknown[0]}", hint=f"one of: {', '.join(ALL_HOOKS)}")
     if not program.is_absolute():
         raise UsageError(f"the program for the hooks must be an absolute path, not {program}")
+    if (why := _hands_off(place)) and _caller(place, names[0]) is None:
+        hint = "git config --unset core.hooksPath, or name a folder for them there; then: gitmem hooks install"
+        raise UsageError(f"{why}: git runs no hook from there, and nothing was installed", hint=hint)
     report = Report()
     receipt = read_receipt(place.common_dir)
     for name in names:
@@ -107,9 +110,7 @@ def install(
         if why:
             _install_one(place.own_folder / name, name, program, receipt, place.common_dir, report)
             caller = _caller(place, name)
-            if caller is None:
-                report.said.append(f"{name}: {why}; it cannot be installed")
-            elif not shims.calls_shim(look(caller).content, name):
+            if caller is not None and not shims.calls_shim(look(caller).content, name):
                 report.lines.append(LineToAdd(caller, shims.line_to_add(name), why))
         else:
             path = _moved_copy(place.hooks_dir / name, present) or place.hooks_dir / name
@@ -219,6 +220,8 @@ def _hands_off(place: Place) -> str:
     if place.tracked:
         return f"{folder} is tracked by git"
     homes = [home.resolve() for home in (place.common_dir, place.work_tree) if home is not None]
+    if folder.resolve() in homes:  # an empty core.hooksPath: git runs nothing from there
+        return f"core.hooksPath names {folder} itself"
     if not any(folder.resolve().is_relative_to(home) for home in homes):
         return f"{folder} is outside this repository and may serve others"
     return ""
@@ -237,7 +240,8 @@ def _must_keep_name(name: str, present: FileState) -> str:
 
 def _caller(place: Place, name: str) -> Path | None:
     """The file in which a person may add the line, None when there can be none."""
-    if place.hooks_dir.exists() and not place.hooks_dir.is_dir():
+    homes = (place.common_dir, place.work_tree)
+    if place.hooks_dir in homes or (place.hooks_dir.exists() and not place.hooks_dir.is_dir()):
         return None
     return (place.hooks_dir.parent if _is_husky(place.hooks_dir) else place.hooks_dir) / name
 

@@ -97,6 +97,7 @@ def receive(
             tip = fetch(place, remote, MAIN)
         there = place.backend()
         try:
+            _require_commit(place, remote, tip)
             made = _judged(workspace, place, there, Incoming(remote, tip, False, pins=known), accept_rewrite, progress)
         finally:
             there.close()
@@ -107,6 +108,16 @@ def receive(
             if location.shallow:
                 belief.reconsider(workspace)
         return made
+
+
+def _require_commit(place: Quarantine, remote: Remote, tip: str) -> None:
+    """Git refuses to make a branch of another object; a remote that lies offers one all the same."""
+    from gitmem.app.verify_fault import Fault
+
+    kind = place.location.git("cat-file", "-t", tip).lines
+    if kind != ["commit"]:
+        said = f"the branch is a {one_line(' '.join(kind), 20) or 'missing object'} and not a commit"
+        raise _unbelievable(remote, tip, (Fault("commit.shape", said, tip),))
 
 
 def kept_here(workspace: Workspace, remote: Remote) -> Incoming | None:

@@ -154,6 +154,9 @@ def forget(
     if not plan.going:
         if not door.as_json:
             door.say("nothing goes")
+            if plan.kept:
+                stay = counted(len(plan.kept), "session")
+                door.note(f"staying, since memories cite them: {stay}; --cited lets them go too")
         return
     if dry_run:
         return

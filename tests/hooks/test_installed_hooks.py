@@ -282,3 +282,16 @@ def test_earlier_hooks_run_once_and_come_back_byte_for_byte(shop: Path, origin: 
     ok(person(shop, "hooks", "uninstall"))
     assert folder_digest(hooks) == before
     assert "absent" in agent(shop, "hooks", "status").out or "foreign" in agent(shop, "hooks", "status").out
+
+
+def test_where_git_runs_no_hook_nothing_is_said_to_be_installed(shop: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("no folder\n")
+    before = git(shop, "status", "--porcelain", "--ignored")
+    for value in ("", ".", "/dev/null", str(tmp_path / "file")):
+        git(shop, "config", "core.hooksPath", value)
+        done = person(shop, "hooks", "install")
+        assert done.code == 2 and "nothing was installed" in done.err and done.out == "", (value, done)
+        assert " installed" not in person(shop, "hooks", "status").out
+        git(shop, "config", "--unset", "core.hooksPath")
+        assert git(shop, "status", "--porcelain", "--ignored") == before, value
+    ok(person(shop, "hooks", "install"))

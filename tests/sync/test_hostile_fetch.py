@@ -115,6 +115,13 @@ def test_more_than_may_come_is_cut_off(team: Team, ben: Clone, monkeypatch: pyte
     assert ben.sync()["left_out"] == [f"{FOLDER}/{ID}.yaml"]  # the control
 
 
+def test_a_branch_that_is_no_commit(team: Team, ben: Clone) -> None:
+    for kind in ("blob", "tree"):
+        words = ("hash-object", "-w", str(team.ana.repo / ".git/config")) if kind == "blob" else ("write-tree",)
+        (team.hub / MAIN).write_text(git(team.hub, *words))
+        assert f"is a {kind} and not a commit" in assert_refused(ben, 3)
+
+
 @pytest.mark.parametrize("how", ["truncated", "flipped", "missing"])
 def test_damaged_objects_on_the_remote(how: str, team: Team, ben: Clone) -> None:
     team.ana.remember("Invoices are numbered by the year")
