@@ -99,14 +99,15 @@ def install(
         raise UsageError(f"gitmem has no git hook named {unknown[0]}", hint=f"one of: {', '.join(ALL_HOOKS)}")
     if not program.is_absolute():
         raise UsageError(f"the program for the hooks must be an absolute path, not {program}")
-    if (why := _hands_off(place)) and _caller(place, names[0]) is None:
+    if why := _no_folder(place):
         hint = "git config --unset core.hooksPath, or name a folder for them there; then: gitmem hooks install"
-        raise UsageError(f"{why}: git runs no hook from there, and nothing was installed", hint=hint)
+        raise UsageError(f"{why}; nothing was installed", hint=hint)
+    kept_off = _hands_off(place)
     report = Report()
     receipt = read_receipt(place.common_dir)
     for name in names:
         present = look(place.hooks_dir / name)
-        why = _hands_off(place) or _must_keep_name(name, present)
+        why = kept_off or _must_keep_name(name, present)
         if why:
             _install_one(place.own_folder / name, name, program, receipt, place.common_dir, report)
             caller = _caller(place, name)
@@ -210,19 +211,30 @@ def _shim(state: FileState) -> Shim | None:
     return shims.parse(state.content) if state.kind == "file" else None
 
 
-def _hands_off(place: Place) -> str:
-    """Why nothing may be written to the hooks folder, "" when it may."""
+def _no_folder(place: Place) -> str:
+    """Why there is no folder that hooks could lie in, "" when there is one."""
     folder = place.hooks_dir
     if folder.exists() and not folder.is_dir():
         return f"core.hooksPath is {folder}, which is no folder"
+    if folder.resolve() in _homes(place):  # an empty value, with which git runs none
+        return f"core.hooksPath names {folder} itself, which is no folder for hooks"
+    return ""
+
+
+def _homes(place: Place) -> list[Path]:
+    return [home.resolve() for home in (place.common_dir, place.work_tree) if home is not None]
+
+
+def _hands_off(place: Place) -> str:
+    """Why nothing may be written to the hooks folder, "" when it may."""
+    folder = place.hooks_dir
+    if why := _no_folder(place):
+        return why
     if _is_husky(folder):
         return f"{folder} is made by husky"
     if place.tracked:
         return f"{folder} is tracked by git"
-    homes = [home.resolve() for home in (place.common_dir, place.work_tree) if home is not None]
-    if folder.resolve() in homes:  # an empty core.hooksPath: git runs nothing from there
-        return f"core.hooksPath names {folder} itself"
-    if not any(folder.resolve().is_relative_to(home) for home in homes):
+    if not any(folder.resolve().is_relative_to(home) for home in _homes(place)):
         return f"{folder} is outside this repository and may serve others"
     return ""
 
@@ -240,8 +252,7 @@ def _must_keep_name(name: str, present: FileState) -> str:
 
 def _caller(place: Place, name: str) -> Path | None:
     """The file in which a person may add the line, None when there can be none."""
-    homes = (place.common_dir, place.work_tree)
-    if place.hooks_dir in homes or (place.hooks_dir.exists() and not place.hooks_dir.is_dir()):
+    if _no_folder(place):
         return None
     return (place.hooks_dir.parent if _is_husky(place.hooks_dir) else place.hooks_dir) / name
 
