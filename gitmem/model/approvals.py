@@ -11,6 +11,7 @@ from typing import Any, Final, Literal
 
 from gitmem.errors import UsageError
 from gitmem.model.frozen import dataclass
+from gitmem.model.strict_json import strict_json
 from gitmem.model.text import one_line
 
 LIMIT: Final = 1 << 20  # bytes of the file
@@ -47,7 +48,7 @@ def approvals_from_bytes(raw: bytes, name: str) -> Approvals:
     from pydantic import ValidationError
 
     try:
-        data = json.loads(raw.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        data = strict_json(raw.decode())
         found = _model().model_validate_json(json.dumps(data))
     except ValidationError as error:
         fault = error.errors(include_url=False, include_input=False)[0]
@@ -79,14 +80,3 @@ def _model() -> Any:
         author=(login, ...),
         approvals=(list[one], ...),  # type: ignore[valid-type]
     )
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    data = dict(pairs)
-    if len(data) != len(pairs):
-        raise ValueError("a name stands twice in one object")
-    return data
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is no JSON")

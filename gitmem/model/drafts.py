@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
@@ -10,7 +9,7 @@ from typing import Any, Final
 from gitmem.errors import CorruptRecord, UsageError
 from gitmem.model.nouns import Draft, Memory
 from gitmem.model.records import from_data, to_data
-from gitmem.model.text import one_line
+from gitmem.model.strict_json import UnclearError, strict_json
 from gitmem.model.yaml_codec import emit, parse
 
 INPUT_LIMIT: Final = 16 * 1024 * 1024  # bytes of one draft file with all its drafts
@@ -89,8 +88,8 @@ def _documents(raw: bytes, name: str) -> Iterator[tuple[str, Any, Any]]:
 def _json(text: str, name: str) -> list[tuple[str, Any]] | None:
     """The drafts of JSON or of JSON lines with what to call each; None when the text may be YAML."""
     try:
-        loaded = _loads(text)
-    except _UnclearError as error:
+        loaded = strict_json(text)
+    except UnclearError as error:
         return [(name, _Fault(str(error)))]
     except (ValueError, RecursionError):
         pass
@@ -106,29 +105,9 @@ def _json(text: str, name: str) -> list[tuple[str, Any]] | None:
 
 def _loaded_line(line: str) -> Any:
     try:
-        return _loads(line)
+        return strict_json(line)
     except (ValueError, RecursionError) as error:
         return _Fault(f"is not JSON: {error}")
-
-
-class _UnclearError(ValueError):
-    """JSON that programs read differently. It is not looked at as YAML."""
-
-
-def _loads(text: str) -> Any:
-    return json.loads(text, object_pairs_hook=_pairs, parse_constant=_no_constant)
-
-
-def _pairs(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    data = dict(pairs)
-    if len(data) != len(pairs):
-        twice = next(key for number, (key, _) in enumerate(pairs) if key in dict(pairs[:number]))
-        raise _UnclearError(f"the key {one_line(twice, 40)!r} stands twice")
-    return data
-
-
-def _no_constant(word: str) -> Any:
-    raise _UnclearError(f"{word} is not a number")
 
 
 def draft_text(draft: Draft) -> str:

@@ -231,11 +231,13 @@ def event_bytes(event: Event) -> bytes:
 def event_from_bytes(raw: bytes, *, path: str = "", trusted: bool = False) -> Event:
     """An event file. Duplicate keys, numbers that JSON does not have, and bytes that are not the canonical form are
     CorruptRecord."""
+    from gitmem.model.strict_json import strict_json  # a read of memories needs none
+
     subject = path or "the event"
     if len(raw) > FILE_LIMIT:
         raise CorruptRecord(f"{subject} is {len(raw)} bytes long; the limit is {FILE_LIMIT}", hint=_HAND)
     try:
-        data = json.loads(raw.decode(), object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        data = strict_json(raw.decode())
         if not isinstance(data, dict):
             raise ValueError("is not an object")
     except (ValueError, RecursionError) as error:
@@ -252,17 +254,6 @@ def event_from_bytes(raw: bytes, *, path: str = "", trusted: bool = False) -> Ev
 
 
 _HAND: Final = "events are written by gitmem only; restore the file from history"
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    data = dict(pairs)
-    if len(data) != len(pairs):
-        raise ValueError("a key stands twice")
-    return data
-
-
-def _no_constant(word: str) -> Any:
-    raise ValueError(f"{word} is not a number")
 
 
 def _read(cls: Any, raw: bytes, path: str, trusted: bool) -> Any:
