@@ -146,3 +146,22 @@ def test_a_read_of_a_fresh_index_loads_no_more_than_it_needs(known: tuple[Path, 
     assert "tantivy" in modules
     # The control: the probe sees such modules where they are needed.
     assert {"subprocess", "dataclasses", "typer"} <= loaded(where, "show", identifier, expect="tries three times")
+
+
+def test_a_commit_that_is_cited_for_the_first_time_at_a_new_head_loads_no_more(known: tuple[Path, str]) -> None:
+    where, _ = known
+    gitmem(PERSON, where, "remember", "-k", "fact", "Kettles boil at noon", "-e", "commit:HEAD")
+    gitmem(PERSON, where, "recall", "pool connect")  # the index has seen it
+    for packed in (False, True):
+        git(where, "commit", "-q", "--allow-empty", "-m", "head moved")
+        if packed:
+            git(where, "gc", "-q", "--prune=now")
+        told = loaded(where, "recall", "kettles", expect="commit:")
+        assert not told & (SLOW | SLOWER), packed
+    # The control: one that is gone is looked for by git.
+    git(where, "checkout", "-q", "--orphan", "other")
+    git(where, "commit", "-qm", "without a past")
+    git(where, "branch", "-qD", "main")
+    git(where, "reflog", "expire", "--expire=now", "--all")
+    git(where, "gc", "-q", "--prune=now")
+    assert "subprocess" in loaded(where, "recall", "kettles", expect="unobservable")

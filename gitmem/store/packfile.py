@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Final
 
 from gitmem.store.objects import KINDS
+from gitmem.store.pack_index import checksum_of_pack
 
-_HEAD_OF_INDEX: Final = b"\xfftOc\0\0\0\2"
 _TYPE: Final = {kind: number for number, kind in enumerate(KINDS, 1)}
 
 
@@ -39,7 +39,7 @@ def broken_pack(objects: Path, object_format: str) -> Path | None:
     for index in sorted((objects / "pack").glob("*.idx")):
         pack = index.with_suffix(".pack")
         try:
-            expected = _checksum_of_pack(index, length)
+            expected = checksum_of_pack(index, length)
             with pack.open("rb") as file:
                 head = file.read(4)
                 file.seek(-min(length, pack.stat().st_size), 2)
@@ -51,20 +51,6 @@ def broken_pack(objects: Path, object_format: str) -> Path | None:
         if head != b"PACK" or end != expected:
             return pack
     return None
-
-
-def _checksum_of_pack(index: Path, length: int) -> bytes | None:
-    """The checksum of the pack that an index is for; None when the index is not whole."""
-    size = index.stat().st_size
-    with index.open("rb") as file:
-        start = file.read(8)
-        table = file.read(256 * 4) if start == _HEAD_OF_INDEX else start + file.read(256 * 4 - 8)  # version 2, 1
-        count = int.from_bytes(table[-4:], "big")
-        row = length + (8 if start == _HEAD_OF_INDEX else 4)
-        if len(table) < 256 * 4 or size < file.tell() + count * row + 2 * length:
-            return None
-        file.seek(-2 * length, 2)
-        return file.read(length)
 
 
 def _entry_header(kind: int, size: int) -> bytes:
